@@ -1,0 +1,1 @@
+"""Bayesian deliberation aggregation: traces, evidence, posteriors, arms, selection."""

@@ -1,0 +1,1 @@
+"""Calibration: metrics, their uncertainty, recalibration and decisions."""
