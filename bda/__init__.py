@@ -1,1 +1,45 @@
-"""Bayesian deliberation aggregation: traces, evidence, posteriors, arms, selection."""
+"""Bayesian deliberation aggregation: traces, evidence, posteriors, arms, selection.
+
+Names are resolved on first use, so that `from bda import Traces, OneCoin` loads NumPy and nothing heavier.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+_HOME = {
+    "BestMember": "bda.votes",
+    "Comparison": "bda.comparison",
+    "Confusion": "bda.confusion",
+    "NotFittedError": "bda.errors",
+    "OneCoin": "bda.one_coin",
+    "PerAgent": "bda.one_coin",
+    "Plurality": "bda.votes",
+    "ProtocolReport": "bda.protocol",
+    "RepeatWarning": "bda.errors",
+    "TraceError": "bda.errors",
+    "TraceWarning": "bda.errors",
+    "Traces": "bda.traces",
+    "Tuned": "bda.selection",
+    "Verdict": "bda.verdict",
+    "WeightedVote": "bda.votes",
+    "compare": "bda.comparison",
+    "load_arm": "bda.storage",
+}
+
+__all__ = sorted(_HOME)
+
+if TYPE_CHECKING:
+    from bda.errors import NotFittedError, RepeatWarning, TraceError, TraceWarning
+    from bda.traces import Traces
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'bda' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,344 @@
+"""The confusion arm: a row-stochastic matrix for each agent and a tempered composite likelihood.
+
+    pi_i[k,l] = (C_i[k,l] + lambda base[k,l]) / (sum_l C_i[k,l] + lambda),   base[k,k] = rho, rest even
+    log p(k | trace) = log pi0(k) + (1/tau) sum_i sum_l c_i[l] ln pi_i[k,l] + const          (BDA section 4, C.5)
+
+Sums and base run over the task's candidates. C_i[k,l] adds up c_i[l] = e[l] + sum_{a != l} x[a] over labelled tasks
+with gold k; with challenge="set" only endorsements, and a challenge rejecting a adds ln(1 - pi_i[k,a]).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bda.arm import Arm, Contributions, apply_view, check_prior, one_of, positive
+from bda.beta_integrals import log_rising
+from bda.errors import TraceError
+from bda.evidence import Evidence, collapse, count_evidence
+from bda.names import Name
+from bda.posteriors import log_class_prior, log_posterior
+from bda.reliability import Reliability, measure_reliability, profile_frame
+from bda.traces import Traces
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Confusion", "confusion_terms"]
+
+READINGS = ("composite", "set", "ignore")
+LIKELIHOODS = ("plugin", "marginal")
+BATCH = 4_000_000
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Confusion(Arm):
+    """A confusion matrix for each agent, smoothed towards an even spread of errors.
+
+    Parameters
+    ----------
+    prior_strength : float, default 5.0
+        lambda > 0, the prior count of every row.
+    prior_accuracy : float, default 0.6
+        rho in (0, 1), the prior's diagonal.
+    temperature : float, default 1.0
+        tau > 0; log evidence is divided by it.
+    challenge : {"composite", "set", "ignore"}, default "composite"
+        A challenge counts in every rival cell, multiplies by 1 - pi, or is dropped.
+    likelihood : {"plugin", "marginal"}, default "plugin"
+        Rows at their posterior mean, or integrated out (Dirichlet-multinomial). With "set" the challenges
+        keep the plug-in rows under both.
+    class_prior : mapping from class to weight, optional
+        Uniform by default; renormalised over each task's candidates, never tempered.
+    view, fit_view : {"all", "round0", "last_vote"}, default "all"
+        The moves that decide, and those that `fit` counts.
+    random_state : int, default 0
+        Seeds the draw that breaks ties.
+
+    Attributes
+    ----------
+    classes_, agents_, reliability_
+        As in `OneCoin`.
+    gold_classes_ : int64 array, shape (n_rows,)
+        Classes that were gold on a labelled task; only their rows hold counts.
+    counts_ : float64 array, shape (n_agents, n_rows, n_classes)
+        C_i[k,l] for those rows.
+
+    References
+    ----------
+    "Counting Moves, Weighing Voices" (BDA), section 4 and appendix C.5.
+
+    Examples
+    --------
+    >>> from bda import Confusion, Traces
+    >>> traces = Traces.from_votes([[0], [0], [1]], agents=["ada"])
+    >>> Confusion().fit(traces, [1, 1, 0]).confusion_.round(2).tolist()
+    [[[0.5, 0.5], [0.57, 0.43]]]
+    """
+
+    def __init__(
+        self,
+        prior_strength: float = 5.0,
+        prior_accuracy: float = 0.6,
+        temperature: float = 1.0,
+        challenge: str = "composite",
+        likelihood: str = "plugin",
+        class_prior: Mapping[Name, float] | None = None,
+        view: str = "all",
+        fit_view: str = "all",
+        random_state: int = 0,
+    ) -> None:
+        self.prior_strength = prior_strength
+        self.prior_accuracy = prior_accuracy
+        self.temperature = temperature
+        self.challenge = challenge
+        self.likelihood = likelihood
+        self.class_prior = class_prior
+        self.view = view
+        self.fit_view = fit_view
+        self.random_state = random_state
+
+    @property
+    def confusion_(self) -> Floats:
+        """Posterior-mean matrices over all classes, shape (n_agents, n_classes, n_classes)."""
+        k = len(self.classes_)
+        rho, strength = self.prior_accuracy, self.prior_strength
+        base = np.full((k, k), (1 - rho) / (k - 1))
+        np.fill_diagonal(base, rho)
+        counts = np.zeros((len(self.agents_), k, k))
+        counts[:, self.gold_classes_] = self.counts_
+        return (counts + strength * base) / (counts.sum(axis=2, keepdims=True) + strength)
+
+    @property
+    def profile_(self) -> pd.DataFrame:
+        """Reliability, interval and P(below chance) of every agent (docs/model.md).
+
+        The posterior is Beta(lambda rho + n+, lambda (1 - rho) + n-). The weight is an endorsement's average log
+        likelihood ratio of the class it names against the others.
+        """
+        pi, k = self.confusion_, len(self.classes_)
+        log_pi = np.log(pi)
+        own = np.einsum("ikk->ik", log_pi)
+        weight = (own - (log_pi.sum(axis=1) - own) / (k - 1)).mean(axis=1)
+        prior = (self.prior_strength * self.prior_accuracy, self.prior_strength * (1 - self.prior_accuracy))
+        return profile_frame(self.agents_, self.reliability_, prior, weight, [None] * len(self.agents_))
+
+    def _check(self) -> None:
+        super()._check()
+        positive(self, "prior_strength", "prior_accuracy", "temperature")
+        if not self.prior_accuracy < 1:
+            raise TraceError(
+                "is not below 1", field="prior_accuracy", value=self.prior_accuracy, remedy="use 0 < rho < 1"
+            )
+        one_of(self, "challenge", READINGS)
+        one_of(self, "likelihood", LIKELIHOODS)
+        check_prior(self.class_prior)
+
+    def _learn(self, traces: Traces, gold_candidate: Ints) -> None:
+        self.reliability_: Reliability = measure_reliability(
+            count_evidence(traces, self.challenge), gold_candidate, traces.n_candidates
+        )
+        gold = traces.candidate_class[gold_candidate]
+        self.gold_classes_, row = np.unique(gold, return_inverse=True)
+        shape = (len(traces.agent_names), len(self.gold_classes_), len(traces.classes))
+        if np.prod(shape, dtype=float) > 4e8:
+            raise TraceError(
+                f"needs {np.prod(shape, dtype=float):.1e} cells for {shape[0]} agents, {shape[1]} gold classes and "
+                f"{shape[2]} classes",
+                field="Confusion",
+                value="counts_",
+                remedy="use PerAgent, whose size does not grow with the classes",
+            )
+        evidence = count_evidence(traces, "ignore" if self.challenge == "set" else self.challenge)
+        counts = np.zeros(shape)
+        for block in _dense(traces, evidence, np.arange(len(evidence.task))):
+            n, width = block.candidates.shape
+            agent = np.repeat(evidence.agent[block.pairs], width)
+            truth = np.repeat(row.reshape(-1)[evidence.task[block.pairs]], width)
+            where = block.offered.ravel()
+            cell = (agent[where], truth[where], block.candidates.ravel()[where])
+            np.add.at(counts, cell, block.pseudo_counts().ravel()[where])
+        self.counts_ = counts
+
+    def _log_proba(self, traces: Traces) -> Floats:
+        total = np.zeros(len(traces.candidate_class))
+        for task, values, offered in self._pair_terms(traces):
+            position = traces.candidate_start[task][:, None] + np.arange(values.shape[1])
+            total += np.bincount(position[offered], weights=values[offered], minlength=len(total))
+        prior = log_class_prior(traces, self.class_prior)
+        return np.asarray(log_posterior(total, self.temperature, prior, traces.candidate_task, len(traces)))
+
+    def _contributions(self, traces: Traces) -> Contributions:
+        evidence = count_evidence(apply_view(traces, self.view), self.challenge)
+        agents: dict[Name, Floats] = {}
+        for pairs, values, _ in self._blocks(traces, evidence):
+            for pair, row in zip(pairs, values, strict=True):
+                agents[traces.agent_names[evidence.agent[pair]]] = row / self.temperature
+        return Contributions("nats", log_class_prior(traces, self.class_prior), agents)
+
+    def _pair_terms(self, traces: Traces) -> Iterator[tuple[Ints, Floats, NDArray[np.bool_]]]:
+        evidence = count_evidence(apply_view(traces, self.view), self.challenge)
+        for pairs, values, offered in self._blocks(traces, evidence):
+            yield evidence.task[pairs], values, offered
+
+    def _blocks(self, traces: Traces, evidence: Evidence) -> Iterator[tuple[Ints, Floats, NDArray[np.bool_]]]:
+        """Yield pairs with each one's log evidence for its task's candidates; equal pairs are computed once."""
+        fitted, columns = self._fitted_agent(traces), self._class_position(traces)
+        shown, pattern = _pair_patterns(traces, evidence)
+        order = np.argsort(pattern, kind="stable")
+        start = np.searchsorted(pattern[order], np.arange(len(shown) + 1))
+        number = np.empty(len(evidence.task), np.int64)
+        number[shown] = np.arange(len(shown))
+        for block in _dense(traces, evidence, shown):
+            counts = self._rows(fitted[evidence.agent[block.pairs]], columns, block)
+            values = confusion_terms(
+                counts, block.e, block.x, block.offered, self.prior_strength, self.prior_accuracy,
+                self.challenge, self.likelihood,
+            )  # fmt: skip
+            which = number[block.pairs]
+            size = start[which + 1] - start[which]
+            pairs = order[np.repeat(start[which] - np.cumsum(size) + size, size) + np.arange(size.sum())]
+            step = max(1, BATCH // max(values.shape[1], 1))
+            source = np.repeat(np.arange(len(which)), size)
+            for i in range(0, len(pairs), step):
+                part = source[i : i + step]
+                yield pairs[i : i + step], values[part], block.offered[part]
+
+    def _class_position(self, traces: Traces) -> Ints:
+        """Return the fitted code of each class of `traces`; one that was not fitted has no counts."""
+        position = {name: i for i, name in enumerate(self.classes_.tolist())}
+        return np.array([position.get(name, len(position)) for name in traces.classes], np.int64)
+
+    def _rows(self, agent: Ints, columns: Ints, block: _Block) -> Floats:
+        """Gather C_i[k,l] over each pair's candidates, shape (n_pairs, K, K)."""
+        classes = columns[block.candidates]
+        row_of = np.full(len(self.classes_) + 1, len(self.gold_classes_))
+        row_of[self.gold_classes_] = np.arange(len(self.gold_classes_))
+        padded = np.pad(self.counts_, ((0, 1), (0, 1), (0, 1)))
+        return np.asarray(padded[agent[:, None, None], row_of[classes][:, :, None], classes[:, None, :]])
+
+
+def confusion_terms(
+    counts: Floats,
+    e: Floats,
+    x: Floats,
+    offered: NDArray[np.bool_],
+    prior_strength: float,
+    prior_accuracy: float,
+    challenge: str,
+    likelihood: str,
+    xp: Any = np,
+) -> Any:
+    """Return the log evidence of pairs of task and agent for each of the task's candidates.
+
+    Parameters
+    ----------
+    counts : float array, shape (n_pairs, K, K)
+        C_i[k,l] over the task's candidates; padding is ignored.
+    e, x : float arrays, shape (n_pairs, K)
+        Endorsements and rejections of each candidate.
+    offered : bool array, shape (n_pairs, K)
+        False on padding.
+    prior_strength, prior_accuracy : float
+        lambda and rho.
+    challenge, likelihood : str
+        As in `Confusion`.
+    xp : module
+        numpy or jax.numpy.
+
+    Returns
+    -------
+    float array, shape (n_pairs, K)
+        Nats; padding holds finite numbers without meaning.
+    """
+    width = counts.shape[-1]
+    size = xp.sum(offered, axis=-1)[:, None, None]
+    inside = offered[:, None, :]
+    off_diagonal = (1 - prior_accuracy) / xp.maximum(size - 1, 1)
+    base = xp.where(np.eye(width, dtype=bool), prior_accuracy, off_diagonal)
+    cells = xp.where(inside, counts + prior_strength * base, 0.0)
+    total = xp.sum(cells, axis=-1, keepdims=True)
+    rejected = xp.sum(x, axis=-1, keepdims=True)
+    said = e if challenge == "set" else xp.where(offered, e + rejected - x, 0.0)
+    said = said[:, None, :]
+    safe = xp.where(inside, cells, 1.0)
+    if likelihood == "marginal":
+        values = xp.sum(xp.where(inside, log_rising(safe, said, xp), 0.0), axis=-1)
+        values = values - log_rising(total[..., 0], xp.sum(said, axis=-1), xp)
+    else:
+        values = xp.sum(said * (xp.log(safe) - xp.log(total)), axis=-1)
+    if challenge == "set":
+        others = xp.where(inside, total - safe, 1.0)
+        spared = x[:, None, :] * (xp.log(others) - xp.log(total))
+        values = values + xp.sum(xp.where(inside, spared, 0.0), axis=-1)
+    return values
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Pairs with their candidates side by side, padded to the widest task of the block."""
+
+    pairs: Ints
+    candidates: Ints
+    offered: NDArray[np.bool_]
+    e: Floats
+    x: Floats
+
+    def pseudo_counts(self) -> Floats:
+        """c[l] = e[l] + sum_{a != l} x[a]."""
+        return self.e + self.x.sum(axis=1, keepdims=True) - self.x
+
+
+def _dense(traces: Traces, evidence: Evidence, pairs: Ints) -> Iterator[_Block]:
+    """Yield blocks of pairs that share K, small enough that (n_pairs, K, K) stays within BATCH cells."""
+    cell_start = np.searchsorted(evidence.cell_pair, np.arange(len(evidence.task) + 1))
+    k = evidence.k[pairs]
+    for width in np.unique(k):
+        same = pairs[k == width]
+        step = max(1, BATCH // int(width) ** 2)
+        for i in range(0, len(same), step):
+            part = same[i : i + step]
+            first = traces.candidate_start[evidence.task[part]]
+            candidates = traces.candidate_class[first[:, None] + np.arange(width)].astype(np.int64)
+            length = cell_start[part + 1] - cell_start[part]
+            cells = np.repeat(cell_start[part] - np.cumsum(length) + length, length) + np.arange(length.sum())
+            row = np.repeat(np.arange(len(part)), length)
+            column = evidence.cell_candidate[cells] - first[row]
+            e, x = np.zeros((len(part), width)), np.zeros((len(part), width))
+            e[row, column], x[row, column] = evidence.e[cells], evidence.x[cells]
+            yield _Block(part, candidates, np.ones(candidates.shape, bool), e, x)
+
+
+def _pair_patterns(traces: Traces, evidence: Evidence) -> tuple[Ints, Ints]:
+    """Collapse pairs of one agent with equal candidates and equal counts; O(n_cells log n_cells)."""
+    pattern = collapse(_candidate_sets(traces)[evidence.task], evidence.agent)[1]
+    start = np.searchsorted(evidence.cell_pair, np.arange(len(evidence.task) + 1))
+    column = evidence.cell_candidate - traces.candidate_start[evidence.task[evidence.cell_pair]]
+    cell = collapse(column, evidence.e, evidence.x)[1] + 1
+    length = np.diff(start)
+    open_pairs = np.arange(len(pattern))
+    depth = 0
+    while len(open_pairs):
+        code = np.zeros(len(pattern), np.int64)
+        open_pairs = open_pairs[length[open_pairs] > depth]
+        code[open_pairs] = cell[start[open_pairs] + depth]
+        pattern = collapse(pattern, code)[1]
+        depth += 1
+    shown = np.full(int(pattern.max(initial=-1)) + 1, -1, np.int64)
+    shown[pattern[::-1]] = np.arange(len(pattern))[::-1]
+    return shown, pattern
+
+
+def _candidate_sets(traces: Traces) -> Ints:
+    """Number the distinct candidate lists, shape (n_tasks,)."""
+    seen: dict[bytes, int] = {}
+    codes, start = traces.candidate_class, traces.candidate_start
+    return np.array(
+        [seen.setdefault(codes[a:b].tobytes(), len(seen)) for a, b in zip(start[:-1], start[1:], strict=True)], np.int64
+    )
