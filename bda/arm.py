@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from bda.verdict import Verdict
 
-__all__ = ["MOST_CLASSES", "VIEWS", "Arm", "Contributions", "apply_view", "as_traces", "positive"]
+__all__ = ["MOST_CLASSES", "VIEWS", "Arm", "Contributions", "as_traces", "positive"]
 
 VIEWS = ("all", "round0", "last_vote")
 MOST_CLASSES = 1000
@@ -184,7 +184,7 @@ class Arm(ABC):
         self.classes_ = _column(traces.classes)
         self.agents_ = traces.agent_names
         self.n_labels_ = len(labelled)
-        learnt = apply_view(traces.tasks(labelled), self.fit_view)
+        learnt = traces.tasks(labelled)
         self._learn(learnt, candidate_positions(learnt, np.arange(len(labelled)), gold[labelled]))
         return self
 
@@ -479,26 +479,6 @@ def as_traces(traces: Any, classes: NDArray[Any] | None = None) -> Traces:
     if hasattr(traces, "columns") and "task" in list(traces.columns):
         return Traces.from_frame(traces, classes=known)
     return Traces.from_votes(traces, classes=known)
-
-
-def apply_view(traces: Traces, view: str) -> Traces:
-    """Return all moves, those of round 0, or the last votes.
-
-    Parameters
-    ----------
-    traces : Traces
-        Resolved moves.
-    view : {"all", "round0", "last_vote"}
-        Which.
-
-    Returns
-    -------
-    Traces
-        A view.
-    """
-    if view == "all":
-        return traces
-    return traces.round0() if view == "round0" else traces.last_vote()
 
 
 def positive(arm: Arm, *names: str) -> None:

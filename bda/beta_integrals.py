@@ -53,14 +53,12 @@ def log_rising(a: Any, n: Any, xp: Any = np) -> Any:
     >>> float(log_rising(3.0, 2.0).round(12)) == float(np.log(3 * 4).round(12))
     True
     """
-    a, n = xp.asarray(a, dtype=np.float64), xp.asarray(n, dtype=np.float64)
+    a, n = xp.broadcast_arrays(xp.asarray(a, dtype=np.float64), xp.asarray(n, dtype=np.float64))
     low = a + SHIFT
     high = low + n
     total = (high - 0.5) * xp.log1p(n / low) + n * (xp.log(low) - 1.0)
     total = total + _stirling(high) - _stirling(low)
-    for j in range(SHIFT):
-        total = total - xp.log1p(n / (a + j))
-    return total
+    return total - xp.sum(xp.log1p(n[..., None] / (a[..., None] + np.arange(SHIFT))), axis=-1)
 
 
 def log_beta_ratio(alpha: Any, beta: Any, right: Any, wrong: Any, xp: Any = np) -> Any:

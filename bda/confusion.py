@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bda.arm import Arm, Contributions, apply_view, check_prior, one_of, positive
+from bda.arm import Arm, Contributions, check_prior, one_of, positive
 from bda.beta_integrals import log_rising
 from bda.errors import TraceError
 from bda.evidence import Evidence, collapse, count_evidence
@@ -142,7 +142,7 @@ class Confusion(Arm):
 
     def _learn(self, traces: Traces, gold_candidate: Ints) -> None:
         self.reliability_: Reliability = measure_reliability(
-            count_evidence(traces, self.challenge), gold_candidate, traces.n_candidates
+            count_evidence(traces, self.challenge, self.fit_view), gold_candidate, traces.n_candidates
         )
         gold = traces.candidate_class[gold_candidate]
         self.gold_classes_, row = np.unique(gold, return_inverse=True)
@@ -155,7 +155,7 @@ class Confusion(Arm):
                 value="counts_",
                 remedy="use PerAgent, whose size does not grow with the classes",
             )
-        evidence = count_evidence(traces, "ignore" if self.challenge == "set" else self.challenge)
+        evidence = count_evidence(traces, "ignore" if self.challenge == "set" else self.challenge, self.fit_view)
         counts = np.zeros(shape)
         for block in _dense(traces, evidence, np.arange(len(evidence.task))):
             n, width = block.candidates.shape
@@ -175,7 +175,7 @@ class Confusion(Arm):
         return np.asarray(log_posterior(total, self.temperature, prior, traces.candidate_task, len(traces)))
 
     def _contributions(self, traces: Traces) -> Contributions:
-        evidence = count_evidence(apply_view(traces, self.view), self.challenge)
+        evidence = count_evidence(traces, self.challenge, self.view)
         agents: dict[Name, Floats] = {}
         for pairs, values, _ in self._blocks(traces, evidence):
             for pair, row in zip(pairs, values, strict=True):
@@ -183,7 +183,7 @@ class Confusion(Arm):
         return Contributions("nats", log_class_prior(traces, self.class_prior), agents)
 
     def _pair_terms(self, traces: Traces) -> Iterator[tuple[Ints, Floats, NDArray[np.bool_]]]:
-        evidence = count_evidence(apply_view(traces, self.view), self.challenge)
+        evidence = count_evidence(traces, self.challenge, self.view)
         for pairs, values, offered in self._blocks(traces, evidence):
             yield evidence.task[pairs], values, offered
 

@@ -18,7 +18,7 @@ from bda.labels import candidate_positions
 if TYPE_CHECKING:
     from bda.traces import Traces
 
-__all__ = ["Evidence", "collapse", "count_evidence", "right_wrong"]
+__all__ = ["Evidence", "apply_view", "collapse", "count_evidence", "right_wrong"]
 
 Ints = NDArray[np.int64]
 
@@ -53,8 +53,8 @@ class Evidence:
     n_candidates: int
 
 
-def count_evidence(traces: Traces, challenge: str = "composite") -> Evidence:
-    """Count endorsements and rejections of a trace's informative moves.
+def count_evidence(traces: Traces, challenge: str = "composite", view: str = "all") -> Evidence:
+    """Count endorsements and rejections of a trace's informative moves; kept with the traces once counted.
 
     Parameters
     ----------
@@ -62,6 +62,8 @@ def count_evidence(traces: Traces, challenge: str = "composite") -> Evidence:
         Resolved moves.
     challenge : str
         "ignore" drops challenges; every other reading counts them.
+    view : {"all", "round0", "last_vote", "round0_vote"}
+        Which moves; "round0_vote" is the last vote of round 0.
 
     Returns
     -------
@@ -75,6 +77,33 @@ def count_evidence(traces: Traces, challenge: str = "composite") -> Evidence:
     >>> found.e.tolist(), found.k.tolist()
     ([1, 1, 1], [2, 2, 2])
     """
+    key = (challenge == "ignore", view)
+    if key not in traces.counted:
+        traces.counted[key] = _count(apply_view(traces, view), challenge)
+    return traces.counted[key]
+
+
+def apply_view(traces: Traces, view: str) -> Traces:
+    """Return all moves, those of round 0, or last votes.
+
+    Parameters
+    ----------
+    traces : Traces
+        Resolved moves.
+    view : {"all", "round0", "last_vote", "round0_vote"}
+        Which.
+
+    Returns
+    -------
+    Traces
+        A view.
+    """
+    if view in {"round0", "round0_vote"}:
+        traces = traces.round0()
+    return traces.last_vote() if view in {"last_vote", "round0_vote"} else traces
+
+
+def _count(traces: Traces, challenge: str) -> Evidence:
     table = traces.moves_table
     used = table.kind != 0 if challenge != "ignore" else table.kind > 0
     task, agent, kind = table.task[used], table.agent[used].astype(np.int64), table.kind[used]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bda.arm import Arm, Contributions, apply_view, check_prior, one_of, positive
+from bda.arm import Arm, Contributions, check_prior, one_of, positive
 from bda.beta_integrals import CHALLENGES
 from bda.errors import RepeatWarning, TraceError
 from bda.evidence import Evidence, count_evidence
@@ -109,7 +109,7 @@ class OneCoin(Arm):
         check_prior(self.class_prior)
 
     def _learn(self, traces: Traces, gold_candidate: NDArray[np.int64]) -> None:
-        evidence = count_evidence(traces, self.challenge)
+        evidence = count_evidence(traces, self.challenge, self.fit_view)
         self.reliability_: Reliability = measure_reliability(evidence, gold_candidate, traces.n_candidates)
 
     def _prior_counts(self, n_agents: int, fitted: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -117,7 +117,7 @@ class OneCoin(Arm):
         return np.full(n_agents, float(self.alpha)), np.full(n_agents, float(self.beta))
 
     def _terms(self, traces: Traces) -> tuple[Evidence, Floats, Floats]:
-        evidence = count_evidence(apply_view(traces, self.view), self.challenge)
+        evidence = count_evidence(traces, self.challenge, self.view)
         fitted = self._fitted_agent(traces) if self.is_fitted else np.full(len(traces.agent_names), -1)
         alpha, beta = self._prior_counts(len(traces.agent_names), fitted)
         self._warn(traces, evidence, alpha, beta)

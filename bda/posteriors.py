@@ -203,7 +203,7 @@ def sum_by(values: Any, index: Any, size: int, xp: Any = np) -> Any:
     return xp.zeros(size, dtype=values.dtype).at[index].add(values)
 
 
-def _batches(rejected: NDArray[np.int64], cells: int = 4_000_000) -> list[NDArray[np.int64]]:
+def _batches(rejected: NDArray[np.int64], cells: int = 500_000) -> list[NDArray[np.int64]]:
     """Split rows so that each batch holds sums of like length and bounded size."""
     if not rejected.max(initial=0):
         return [np.arange(len(rejected))]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from bda.evidence import Evidence
     from bda.protocol import ProtocolReport
 
 __all__ = ["Moves", "Traces"]
@@ -423,6 +424,11 @@ class Traces:
     def n_candidates(self) -> NDArray[np.int64]:
         """K_n, shape (n_tasks,)."""
         return np.diff(self.candidate_start)
+
+    @cached_property
+    def counted(self) -> dict[tuple[bool, str], Evidence]:
+        """Evidence already counted, by reading and view; filled by `bda.evidence.count_evidence`."""
+        return {}
 
     @cached_property
     def candidate_task(self) -> NDArray[np.int64]:

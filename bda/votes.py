@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bda.arm import Arm, Contributions, apply_view, positive
+from bda.arm import Arm, Contributions, positive
 from bda.evidence import Evidence, count_evidence
 from bda.names import Name
 from bda.one_coin import check_strength, known_or_prior
@@ -124,7 +124,7 @@ class BestMember(Arm):
 
     def _learn(self, traces: Traces, gold_candidate: NDArray[np.int64]) -> None:
         self.reliability_: Reliability = measure_reliability(
-            count_evidence(traces), gold_candidate, traces.n_candidates
+            count_evidence(traces, view=self.fit_view), gold_candidate, traces.n_candidates
         )
 
     def _theta(self, fitted: NDArray[np.int64]) -> Floats:
@@ -206,7 +206,7 @@ class WeightedVote(BestMember):
 
 def _votes(traces: Traces, view: str) -> Evidence:
     """Return last votes as evidence: one cell with e = 1 for every pair."""
-    return count_evidence(apply_view(traces, view).last_vote())
+    return count_evidence(traces, view="round0_vote" if view == "round0" else "last_vote")
 
 
 def _vote_contributions(traces: Traces, votes: Evidence, unit: str, weight: Floats) -> Contributions:
