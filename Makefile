@@ -9,7 +9,7 @@ UNFINISHED := $(VENV)/unfinished
 DEMO_REPORT := demo-report.html
 DEMO := evaluate examples/llmbar_judges.jsonl.gz --subset subset=Neighbor \
 	--agents '*/Vanilla_NoRules/ab' --exclude-agents 'ChatGPT-0301/*' \
-	--protocol draw --seeds 20 --report $(DEMO_REPORT) --overwrite
+	--protocol draw --seeds 40 --report $(DEMO_REPORT) --overwrite
 
 # Tried in this order; `make demo PYTHON=/opt/python3.12` puts one in front.
 PYTHONS := python3.13 python3.12 python3.11 python3 python

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,6 +107,7 @@ class Comparison:
     notes: tuple[str, ...]
     traces: Traces
     fitted: dict[str, Arm]
+    _summaries: dict[tuple[int, int], Summary] = field(default_factory=dict, repr=False)
 
     def summary(self, n_resamples: int = 2000, random_state: int = 0) -> pd.DataFrame:
         """Return one row an arm: scores with question-clustered 95 % intervals, calibration error with its null.
@@ -125,7 +126,7 @@ class Comparison:
             ece_width and ece_mass (15 bins of equal width and of equal mass), each with _null, _null95 and _p; fixes
             and breaks against round-0 plurality; tied, uncommitted and n rows.
         """
-        return self.summarise(n_resamples, random_state).table
+        return self.summarise(n_resamples, random_state).table.copy()
 
     def summarise(self, n_resamples: int = 2000, random_state: int = 0) -> Summary:
         """Return the summary with its plain words: who wins, and by how much.
@@ -142,7 +143,10 @@ class Comparison:
         """
         from bda.summary import summarise
 
-        return summarise(self, n_resamples, random_state)
+        key = (n_resamples, random_state)
+        if key not in self._summaries:
+            self._summaries[key] = summarise(self, n_resamples, random_state)
+        return self._summaries[key]
 
     def differences(
         self, reference: str = "plurality", n_resamples: int = 2000, random_state: int = 0
@@ -199,6 +203,23 @@ class Comparison:
         from bda.plots import plot_scores
 
         return plot_scores(self.summary(), metric, ax)
+
+    def to_html(self, command: str | None = None) -> str:
+        """Return the report: one HTML page that needs nothing else.
+
+        Parameters
+        ----------
+        command : str, optional
+            The command that made it, shown under "How to reproduce".
+
+        Returns
+        -------
+        str
+            HTML.
+        """
+        from bda.report import report_html
+
+        return report_html(self, command)
 
     def table(self, column: str) -> NDArray[Any]:
         """Return a column of `predictions`, arms side by side.

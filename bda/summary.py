@@ -23,7 +23,7 @@ __all__ = ["METRICS", "Summary", "differences", "summarise"]
 
 METRICS = {"accuracy": "correct", "brier": "brier", "log_loss": "log_loss"}
 BINNINGS = {"ece_width": Binning("uniform"), "ece_mass": Binning("quantile")}
-WORDS = {"accuracy": "accuracy", "brier": "Brier score", "log_loss": "log loss"}
+WORDS = {"accuracy": "Accuracy", "brier": "Brier score"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def summarise(comparison: Comparison, n_resamples: int, random_state: int) -> Su
     import pandas as pd
 
     arms, n = comparison.arms, len(comparison.arms)
-    groups = _groups(comparison)
+    groups = question_codes(comparison)
     columns: dict[str, Any] = {}
     for metric, column in METRICS.items():
         scores = comparison.table(column).astype(float)
@@ -168,7 +168,7 @@ def text_table(table: pd.DataFrame) -> list[str]:
                 f"{r.log_loss:.3f}",
                 f"{r.ece_width:.3f}",
                 f"{r.ece_width_null:.3f}, <{r.ece_width_null95:.3f}",
-                f"{r.ece_width_p:.3f}",
+                p_text(r.ece_width_p),
                 f"{r.fixes:.0f}",
                 f"{r.breaks:.0f}",
             ]
@@ -178,6 +178,22 @@ def text_table(table: pd.DataFrame) -> list[str]:
         "  ".join([row[0].ljust(wide[0]), *(cell.rjust(w) for cell, w in zip(row[1:], wide[1:], strict=True))])
         for row in rows
     ]
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as text that never claims to be 0.
+
+    Parameters
+    ----------
+    p : float
+        In (0, 1].
+
+    Returns
+    -------
+    str
+        Three decimals, or "<.001".
+    """
+    return "<.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _heading(comparison: Comparison, n: int) -> str:
@@ -195,25 +211,22 @@ def _heading(comparison: Comparison, n: int) -> str:
 
 
 def _verdicts(comparison: Comparison, table: pd.DataFrame, n_resamples: int, random_state: int) -> list[str]:
-    """Say for accuracy and Brier whether the best arm that weighs beats the best that does not."""
-    plain = [name for name in comparison.arms if type(comparison.fitted[name]) in (Plurality, BestMember)]
-    weighing = [name for name in comparison.arms if name not in plain]
-    if not plain or not weighing:
-        return []
+    """Say for accuracy and Brier whether the best arm that weighs beats plurality, and the best member."""
+    kinds = {name: type(comparison.fitted[name]) for name in comparison.arms}
+    weighing = [name for name in comparison.arms if kinds[name] not in (Plurality, BestMember)]
     lines = []
-    for metric in ("accuracy", "brier"):
+    for metric in WORDS if weighing else ():
         sign = 1 if metric == "accuracy" else -1
         a = max(weighing, key=lambda name: sign * table.loc[name, metric])
-        b = max(plain, key=lambda name: sign * table.loc[name, metric])
-        d = _difference(comparison, a, b, metric, n_resamples, random_state)
-        lead = sign * d.estimate
-        first, second = (a, b) if lead >= 0 else (b, a)
-        sure = d.low > 0 or d.high < 0
-        word = f"{first} wins" if sure else f"{first} leads, but no more than chance may explain"
-        lines.append(
-            f"By {WORDS[metric]} {word}: {table.loc[first, metric]:.3f} against {table.loc[second, metric]:.3f} "
-            f"for {second} ({a} minus {b}: {d.estimate:+.3f}, 95 % {d.low:+.3f}..{d.high:+.3f})."
-        )
+        for b in (name for name in comparison.arms if kinds[name] in (Plurality, BestMember)):
+            d = _difference(comparison, a, b, metric, n_resamples, random_state)
+            first, second = (a, b) if sign * d.estimate >= 0 else (b, a)
+            sure = d.low > 0 or d.high < 0
+            lines.append(
+                f"{WORDS[metric]}: {first} {table.loc[first, metric]:.3f} {'beats' if sure else 'leads'} {second} "
+                f"{table.loc[second, metric]:.3f}{'' if sure else ', within chance'} ({a} minus {b}: "
+                f"{d.estimate:+.3f}, 95 % {d.low:+.3f} to {d.high:+.3f})"
+            )
     return lines
 
 
@@ -240,12 +253,12 @@ def _difference(
     scores = comparison.table(METRICS[metric]).astype(float)
     a, b = (scores[:, comparison.arms.index(name)] for name in (arm, reference))
     return paired_difference(
-        a, b, _groups(comparison), higher_is_better=metric == "accuracy", n_resamples=n_resamples,
+        a, b, question_codes(comparison), higher_is_better=metric == "accuracy", n_resamples=n_resamples,
         random_state=random_state,
     )  # fmt: skip
 
 
-def _groups(comparison: Comparison) -> Any:
+def question_codes(comparison: Comparison) -> Any:
     """Return the cluster of every row as codes: names may be of mixed types."""
     import pandas as pd
 

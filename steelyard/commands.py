@@ -193,6 +193,7 @@ def _run(argv: list[str]) -> int:
     command = _load(chosen) if chosen in COMMANDS else None
     parser = _parser(chosen, command)
     args = parser.parse_args(argv)
+    args.words = argv  # so that a report can say how it was made
     if args.version:
         emit(f"steelyard {version_of('steelyard') or '(not installed)'}", as_json=False)
         return 0
