@@ -7,59 +7,29 @@ fold and task.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bda.arm import Arm, as_traces
-from bda.errors import RepeatWarning, TraceError
-from bda.evidence import count_evidence
-from bda.labels import candidate_positions, gold_codes
-from bda.named_arms import Contender, read_arms
-from bda.names import Name
-from bda.posteriors import sum_by
-from bda.selection import Choice, Tuned, choose
-from bda.splits import Split, group_names, make_splits
-from bda.ties import decide
+from bda.errors import TraceError
+from bda.labels import gold_codes
+from bda.named_arms import read_arms
+from bda.outcomes import Cut, Unanimity, choice_frame, draw_frame, measure_unanimity, prediction_frame, score_arm
+from bda.splits import group_names, make_splits
 from bda.traces import Traces
-from bda.votes import BestMember, Plurality
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bda.summary import Summary
 
-__all__ = ["LOG_LOSS_CLIP", "Comparison", "Unanimity", "compare"]
+__all__ = ["Comparison", "compare"]
 
-LOG_LOSS_CLIP = 2.0**-52
 UNCOMMITTED = ("uniform", "wrong")
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Unanimity:
-    """Tasks on which everyone who voted in round 0 agreed, among labelled tasks with two such votes or more.
-
-    Attributes
-    ----------
-    tasks, unanimous, wrong : int
-        Such tasks, those that were unanimous, and those that were unanimous and wrong.
-    """
-
-    tasks: int
-    unanimous: int
-    wrong: int
-
-    @property
-    def share_wrong(self) -> float:
-        """Return the share of unanimous tasks that are wrong; NaN without any."""
-        return self.wrong / self.unanimous if self.unanimous else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +118,7 @@ class Comparison:
             self._summaries[key] = summarise(self, n_resamples, random_state)
         return self._summaries[key]
 
-    def differences(
-        self, reference: str = "plurality", n_resamples: int = 2000, random_state: int = 0
-    ) -> pd.DataFrame:
+    def differences(self, reference: str = "plurality", n_resamples: int = 2000, random_state: int = 0) -> pd.DataFrame:
         """Return every arm's difference from a reference arm on the same rows.
 
         Parameters
@@ -304,25 +272,13 @@ def compare(
     challenged = bool((traces.moves_table.kind < 0).any())
     contenders = read_arms(arms, challenged)
     splits = make_splits(traces, gold, names, _count("n_labels", n_labels), chosen_seeds, protocol)
-    known = _Known(traces, gold, names, [_Scored.of(traces, gold, split) for split in splits])
-    baseline = _round0_correct(traces, gold, chosen_seeds)
-
-    columns: list[dict[str, Any]] = []
-    choices: list[dict[str, Any]] = []
-    notes: list[str] = []
-    fitted: dict[str, Arm] = {}
-    for name, contender in contenders.items():
-        ready = _ready_arms(contender, traces, gold, splits, name, choices)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            outcomes = [_outcome(arm, known, i) for i, arm in enumerate(ready)]
-        notes += _notes(name, caught)
-        fitted[name] = ready[0]
-        columns.append({key: np.concatenate([o[key] for o in outcomes]) for key in outcomes[0]})
+    blind = replace(traces, gold=np.full(len(traces), -1, np.int32))  # so that no arm can see what scores it
+    cuts = [Cut.of(blind, gold, split) for split in splits]
+    outcomes = {name: score_arm(name, contender, blind, gold, cuts) for name, contender in contenders.items()}
     return Comparison(
-        predictions=_predictions(list(contenders), columns, known, splits, baseline, uncommitted),
-        choices=_choice_frame(choices),
-        draws=_draw_frame(traces, names, splits),
+        predictions=prediction_frame(outcomes, traces, gold, names, cuts, uncommitted),
+        choices=choice_frame(outcomes, cuts),
+        draws=draw_frame(traces, names, cuts),
         arms=tuple(contenders),
         protocol=protocol,
         n_labels=int(n_labels),
@@ -332,206 +288,10 @@ def compare(
         n_unlabelled=int((gold < 0).sum()),
         n_groups=len({names[i] for i in np.flatnonzero(gold >= 0)}),
         unanimity=measure_unanimity(traces, gold),
-        notes=tuple(notes),
-        traces=traces if labels is None else traces.with_gold(_named(traces, gold)),
-        fitted=fitted,
+        notes=tuple(note for outcome in outcomes.values() for note in outcome.notes),
+        traces=replace(traces, gold=gold),
+        fitted={name: outcome.first for name, outcome in outcomes.items()},
     )
-
-
-def measure_unanimity(traces: Traces, gold: NDArray[np.int32]) -> Unanimity:
-    """Count labelled tasks whose round-0 votes agree, and how often they are wrong together.
-
-    Parameters
-    ----------
-    traces : Traces
-        The tasks.
-    gold : int32 array, shape (n_tasks,)
-        Class codes, -1 where unlabelled.
-
-    Returns
-    -------
-    Unanimity
-        Over tasks with at least two round-0 votes.
-    """
-    votes = count_evidence(traces, view="round0_vote")
-    counts = np.bincount(votes.cell_candidate, minlength=len(traces.candidate_class))
-    total, most = np.zeros(len(traces), np.int64), np.zeros(len(traces), np.int64)
-    np.add.at(total, traces.candidate_task, counts)
-    np.maximum.at(most, traces.candidate_task, counts)
-    several = (gold >= 0) & (total >= 2)
-    agreed = several & (most == total)
-    position = candidate_positions(traces, np.flatnonzero(agreed), gold[agreed])
-    return Unanimity(int(several.sum()), int(agreed.sum()), int((counts[position] == 0).sum()))
-
-
-# ---- one split ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Scored:
-    """The two sides of a split, cut once for all arms."""
-
-    labelled: Traces
-    labels: list[Name]
-    test: Traces
-    rows: Ints
-    gold_candidate: Ints
-
-    @classmethod
-    def of(cls, traces: Traces, gold: NDArray[np.int32], split: Split) -> _Scored:
-        test = traces.tasks(split.test)
-        return cls(
-            labelled=traces.tasks(split.labelled),
-            labels=[traces.classes[code] for code in gold[split.labelled]],
-            test=test,
-            rows=split.test,
-            gold_candidate=candidate_positions(test, np.arange(len(test)), gold[split.test]),
-        )
-
-
-@dataclass(frozen=True)
-class _Known:
-    traces: Traces
-    gold: NDArray[np.int32]
-    groups: list[Name]
-    scored: list[_Scored]
-
-
-def _ready_arms(
-    contender: Contender,
-    traces: Traces,
-    gold: NDArray[np.int32],
-    splits: list[Split],
-    name: str,
-    choices: list[dict[str, Any]],
-) -> list[Arm]:
-    """Return one unfitted arm a split, and record what was chosen."""
-    if isinstance(contender, Arm):
-        picked = [Choice({}, float("nan"))] * len(splits)
-        arm = contender
-    else:
-        picked = choose(contender, traces, gold, splits)
-        arm = contender.arm
-        for split, choice in zip(splits, picked, strict=True):
-            row = {"arm": name, "seed": split.seed, "fold": split.fold, **choice.setting}
-            choices.append({**row, "inner_brier": choice.brier})
-    return [
-        type(arm)(**{**arm.get_params(), **choice.setting, "random_state": split.seed})
-        for split, choice in zip(splits, picked, strict=True)
-    ]
-
-
-def _outcome(arm: Arm, known: _Known, i: int) -> dict[str, NDArray[Any]]:
-    """Fit an arm on a split's labels and score it on the split's test tasks."""
-    scored = known.scored[i]
-    test, at_gold = scored.test, scored.gold_candidate
-    log_proba = arm.fit(scored.labelled, scored.labels).log_proba(test)
-    decision = decide(test, log_proba, int(arm.random_state))
-    miss = np.exp(log_proba)
-    miss[at_gold] -= 1
-    return {
-        "predicted": test.candidate_class[decision.candidate],
-        "correct": decision.candidate == at_gold,
-        "p_gold": np.exp(log_proba[at_gold]),
-        "confidence": np.minimum(np.exp(log_proba[decision.candidate]), 1.0),
-        "brier": sum_by(miss**2, test.candidate_task, len(test)),
-        "log_loss": -np.maximum(log_proba[at_gold], np.log(LOG_LOSS_CLIP)),
-        "clipped": log_proba[at_gold] < np.log(LOG_LOSS_CLIP),
-        "tied": decision.tied,
-        "committed": _committed(arm, test),
-    }
-
-
-def _committed(arm: Arm, traces: Traces) -> NDArray[np.bool_]:
-    """Return on which tasks anyone said something that the arm reads."""
-    if isinstance(arm, Plurality | BestMember):
-        evidence = count_evidence(traces, view="round0_vote" if arm.view == "round0" else "last_vote")
-    else:
-        evidence = count_evidence(traces, getattr(arm, "challenge", "composite"), arm.view)
-    return np.bincount(evidence.task, minlength=len(traces)) > 0
-
-
-def _round0_correct(traces: Traces, gold: NDArray[np.int32], seeds: tuple[int, ...]) -> dict[int, NDArray[np.bool_]]:
-    log_proba = Plurality(view="round0").log_proba(traces)
-    return {seed: traces.candidate_class[decide(traces, log_proba, seed).candidate] == gold for seed in seeds}
-
-
-def _notes(name: str, caught: list[warnings.WarningMessage]) -> list[str]:
-    """Return one note for all repeats an arm warned of, and let every other warning through."""
-    repeats = [str(w.message) for w in caught if issubclass(w.category, RepeatWarning)]
-    for other in {(str(w.message), w.category): w for w in caught if not issubclass(w.category, RepeatWarning)}.values():
-        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    if not repeats:
-        return []
-    more = f" ({len(repeats)} such warnings, the first shown)" if len(repeats) > 1 else ""
-    return [f"{name}: {repeats[0]}{more}"]
-
-
-# ---- frames -------------------------------------------------------------------------------------------------
-
-
-def _predictions(
-    arms: list[str],
-    columns: list[dict[str, Any]],
-    known: _Known,
-    splits: list[Split],
-    baseline: dict[int, NDArray[np.bool_]],
-    uncommitted: str,
-) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = np.concatenate([split.test for split in splits])
-    sizes = [len(split.test) for split in splits]
-    classes, n = _objects(known.traces.classes), len(arms)
-    table = {key: np.concatenate([column[key] for column in columns]) for key in columns[0]}
-    if uncommitted == "wrong":
-        table["correct"] = table["correct"] & table["committed"]
-    return pd.DataFrame(
-        {
-            "arm": pd.Categorical.from_codes(np.repeat(np.arange(n), len(rows)), arms),
-            "seed": np.tile(np.repeat([s.seed for s in splits], sizes), n),
-            "fold": np.tile(np.repeat([s.fold for s in splits], sizes), n),
-            "task": np.tile(_objects(known.traces.task_ids)[rows], n),
-            "group": np.tile(_objects(known.groups)[rows], n),
-            "gold": np.tile(classes[known.gold[rows]], n),
-            **table,
-            "predicted": classes[table["predicted"]],
-            "round0_correct": np.tile(np.concatenate([baseline[s.seed][s.test] for s in splits]), n),
-        }
-    )
-
-
-def _choice_frame(choices: list[dict[str, Any]]) -> pd.DataFrame:
-    import pandas as pd
-
-    names = dict.fromkeys(key for row in choices for key in row if key != "inner_brier")
-    return pd.DataFrame(choices, columns=[*(names or ("arm", "seed", "fold")), "inner_brier"])
-
-
-def _draw_frame(traces: Traces, groups: list[Name], splits: list[Split]) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = np.concatenate([split.labelled for split in splits])
-    sizes = [len(split.labelled) for split in splits]
-    return pd.DataFrame(
-        {
-            "seed": np.repeat([s.seed for s in splits], sizes),
-            "fold": np.repeat([s.fold for s in splits], sizes),
-            "task": _objects(traces.task_ids)[rows],
-            "group": _objects(groups)[rows],
-            "inner_fold": np.concatenate([split.inner for split in splits]),
-        }
-    )
-
-
-def _objects(names: Any) -> NDArray[np.object_]:
-    column = np.empty(len(names), object)
-    column[:] = list(names)
-    return column
-
-
-def _named(traces: Traces, gold: NDArray[np.int32]) -> dict[Name, Name]:
-    return {traces.task_ids[i]: traces.classes[gold[i]] for i in np.flatnonzero(gold >= 0)}
 
 
 # ---- arguments ----------------------------------------------------------------------------------------------

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["plot_calibration", "plot_profile", "plot_scores", "shortened"]
 
 INK, FAINT, ACCENT, BELOW = "#1d2733", "#8a94a0", "#0b6e8a", "#b3432b"
-LABELS = {"accuracy": "accuracy", "brier": "Brier score (0..2, less is better)", "log_loss": "log loss (nats)"}
+LABELS = {
+    "accuracy": "accuracy",
+    "brier": "Brier score (0..2, less is better)",
+    "log_loss": "log loss (nats)",
+}
 MOST_AGENTS = 40
 MOST_LETTERS = 34
 
@@ -103,8 +107,8 @@ def plot_profile(profile: pd.DataFrame, held_out: Any = None, ax: Any = None) ->
     if left_out:
         ax.axhline(MOST_AGENTS // 2 - 0.5, color=FAINT, lw=0.8, ls=(0, (2, 3)))
         ax.annotate(
-            f"{left_out} agents between", (1, MOST_AGENTS // 2 - 0.5), (-3, 2), textcoords="offset points",
-            ha="right", fontsize="small", color=FAINT,
+            f"{left_out} agents between", (0, MOST_AGENTS // 2 - 0.5), (3, 0), textcoords="offset points",
+            va="center", fontsize="small", color=FAINT, backgroundcolor="white",
         )  # fmt: skip
     _names(ax, [str(name) for name in shown["agent"]])
     ax.set_xlim(0, 1)
@@ -141,7 +145,7 @@ def plot_calibration(comparison: Comparison, arms: Sequence[str], axes: Any = No
     for ax, name in zip(axes, arms, strict=True):
         column = comparison.arms.index(name)
         reliability_curve(correct[:, column], confidence[:, column], groups=groups).plot(ax)
-        ax.set_title(shortened(name), fontsize="medium", pad=38)
+        ax.set_title(shortened(name), fontsize="medium", pad=38).set_parse_math(False)
     return list(axes)
 
 

@@ -24,7 +24,7 @@ from bda.reliability import measure_reliability
 from bda.report_style import STYLE
 from bda.summary import p_text
 from bda.verdict import Verdict
-from bda.votes import BestMember, Plurality
+from bda.votes import Plurality
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["report_html"]
 
-MOST_ROWS = 60
+MOST_ROWS = 30
 MOST_PARTS = 25
 DIAGRAMS = 4
 
@@ -156,7 +156,7 @@ def _weigher(comparison: Comparison, table: pd.DataFrame) -> str | None:
 
 def _profile(comparison: Comparison, name: str) -> str:
     arm = comparison.fitted[name]
-    profile = arm.profile_
+    profile: pd.DataFrame = getattr(arm, "profile_")  # noqa: B009 - not every arm has one
     held_out, moves = _held_out(comparison, arm)
 
     def draw(figure: Any) -> None:
@@ -168,17 +168,17 @@ def _profile(comparison: Comparison, name: str) -> str:
         ("P(below chance)", "posterior probability"), ("weight", "nats that one endorsement adds to its answer"),
         ("elsewhere", "share of right moves on the tasks that were scored, and their number"),
     )  # fmt: skip
-    order = np.lexsort(([str(a) for a in profile["agent"]], -profile["mean"]))
+    order = np.lexsort((np.array([str(name) for name in profile["agent"]]), -profile["mean"]))
     rows = [_agent_row(profile.iloc[i], held_out[i], int(moves[i])) for i in order]
     fit = f"{_text(name)} as fitted on the {arm.n_labels_} labels of the first draw"
     words = (
-        f"<p>{fit}. Dot and line: posterior mean and 95 % interval from these labels alone; tick: chance; diamond: what "
-        "the agent did on the tasks that were scored. Red: a negative weight, so that its endorsement counts against the "
-        "answer.</p>"
+        f"<p>{fit}. Dot and line: posterior mean and 95 % interval from these labels alone; tick: chance; diamond: "
+        "what the agent did on the tasks that were scored. Red: a negative weight, so that its endorsement counts "
+        "against the answer.</p>"
     )
-    table = _html_table(head, rows[:MOST_ROWS])
+    table = _html_table(head, rows)
     if len(rows) > MOST_ROWS:
-        table += f"<p class='note'>{len(rows) - MOST_ROWS} more agents are not listed.</p>"
+        table = f"<details><summary>All {len(rows):,} agents</summary>{table}</details>"
     height = 0.28 * min(len(profile), 40) + 0.9
     return words + _figure(draw, (8.0, height), "Reliability of every agent with its interval.") + table
 
@@ -213,7 +213,8 @@ def _first_rows(comparison: Comparison, arm: str) -> pd.DataFrame:
     frame = comparison.predictions
     first = frame.iloc[0]
     here = (frame["arm"] == arm) & (frame["seed"] == first["seed"]) & (frame["fold"] == first["fold"])
-    return frame[here].reset_index(drop=True)
+    found: pd.DataFrame = frame[here].reset_index(drop=True)
+    return found
 
 
 # ---- verdicts -----------------------------------------------------------------------------------------------
@@ -223,7 +224,7 @@ def _verdicts(comparison: Comparison, name: str) -> str:
     rows = _first_rows(comparison, name)
     right, votes_right = rows["correct"].to_numpy(bool), rows["round0_correct"].to_numpy(bool)
     confidence = rows["confidence"].to_numpy()
-    order = np.lexsort(([str(t) for t in rows["task"]], -confidence))
+    order = np.lexsort((np.array([str(task) for task in rows["task"]]), -confidence))
     wanted = (
         ("Plurality is wrong, the weighed council right", order, ~votes_right & right),
         ("The weighed council is wrong where it is most sure", order, ~right),
@@ -249,8 +250,10 @@ def _verdicts(comparison: Comparison, name: str) -> str:
 
 def _verdict(words: str, verdict: Verdict, arm: Arm, comparison: Comparison) -> str:
     longest = max((abs(part.difference) for part in verdict.parts), default=0.0) or 1.0
+    by_size = sorted(range(len(verdict.parts)), key=lambda i: -abs(verdict.parts[i].difference))
+    shown = [verdict.parts[i] for i in sorted({0, *by_size[:MOST_PARTS]})]
     lines = []
-    for part in verdict.parts[:MOST_PARTS]:
+    for part in shown:
         width = 50 * abs(part.difference) / longest
         side = "for" if part.difference >= 0 else "against"
         share = "" if part.share is None else f"{part.share:+.0%}"
@@ -259,19 +262,19 @@ def _verdict(words: str, verdict: Verdict, arm: Arm, comparison: Comparison) -> 
             f"<td class='bar'><i class='{side}' style='width:{width:.2f}%'></i></td>"
             f"<td>{part.difference:+.3f}</td><td>{share}</td></tr>"
         )
-    rest = len(verdict.parts) - MOST_PARTS
-    more = f"<p class='note'>{rest} smaller or negative parts are not listed.</p>" if rest > 0 else ""
-    votes = Plurality(random_state=int(arm.random_state)).explain(comparison.traces, verdict.task)
+    rest = len(verdict.parts) - len(shown)
+    more = f"<p class='note'>The largest parts; {rest:,} smaller ones are not listed.</p>" if rest else ""
+    votes = Plurality(view="round0", random_state=int(arm.random_state)).explain(comparison.traces, verdict.task)
     outcome = "right" if verdict.winner == verdict.gold else "wrong"
     counted = "right" if votes.winner == verdict.gold else "wrong"
     return (
         f"<h3>{_text(words)}</h3><p>Task <b>{_text(shortened(str(verdict.task), 80))}</b>: the verdict is "
         f"<b>{_text(str(verdict.winner))}</b> with probability {verdict.probability:.3f}, before "
         f"{_text(str(verdict.runner_up))} with {verdict.runner_up_probability:.3f}; gold is "
-        f"<b>{_text(str(verdict.gold))}</b>, so it is {outcome}. Plurality says {_text(str(votes.winner))} with "
-        f"{votes.probability:.2f} of the votes, which is {counted}.</p><table class='verdict'><thead><tr><th>source</th>"
-        f"<th>said</th><th>against / for the verdict</th><th>{_text(verdict.unit)}</th><th>share</th></tr></thead>"
-        f"<tbody>{''.join(lines)}</tbody></table>{more}"
+        f"<b>{_text(str(verdict.gold))}</b>, so it is {outcome}. Plurality of round 0 says "
+        f"{_text(str(votes.winner))} with {votes.probability:.2f} of the votes, which is {counted}.</p>"
+        f"<table class='verdict'><thead><tr><th>source</th><th>said</th><th>against / for the verdict</th>"
+        f"<th>{_text(verdict.unit)}</th><th>share</th></tr></thead><tbody>{''.join(lines)}</tbody></table>{more}"
     )
 
 
@@ -283,7 +286,7 @@ def _assumptions(comparison: Comparison) -> str:
     report = comparison.traces.protocol_report()
     items = [
         "Agents err independently given the truth. One temperature, picked on the labels, absorbs what dependence "
-        f"over-counts; here {u.unanimous:,} of {u.tasks:,} round-0 votes are unanimous and {u.wrong:,} of those are wrong.",
+        f"over-counts; here {u.unanimous:,} of {u.tasks:,} round-0 votes are unanimous, {u.wrong:,} of them wrong.",
         "An agent's reliability is the same on labelled and on scored tasks. Labels are drawn at random from the "
         "same tasks, so this report cannot show a change over time.",
         "A wrong answer falls on every other candidate alike (one-coin arms); the confusion arms drop this.",
@@ -307,8 +310,8 @@ def _reproduction(comparison: Comparison, command: str | None) -> str:
     packages = ("steelyard", "numpy", "scipy", "jax", "pandas", "matplotlib")
     versions = ", ".join(f"{name} {_version(name)}" for name in packages)
     return (
-        f"<pre>{_text(command or call)}</pre><p>Python {platform.python_version()}, {_text(versions)}. A draw depends on "
-        "the seed, the fold and the names of tasks alone.</p><p>Method: Counting Moves, Weighing Voices, sections 3 "
+        f"<pre>{_text(command or call)}</pre><p>Python {platform.python_version()}, {_text(versions)}. A draw depends "
+        "on the seed, the fold and the names of tasks alone.</p><p>Method: Counting Moves, Weighing Voices, sections 3 "
         "to 5 and appendix D.1.</p>"
     )
 
@@ -329,7 +332,7 @@ def _figure(draw: Callable[[Any], None], size: tuple[float, float], caption: str
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    look = {
+    look: Any = {
         "svg.hashsalt": caption, "svg.fonttype": "none", "font.size": 9.5, "font.family": "sans-serif",
         "axes.edgecolor": "#8a94a0", "xtick.color": "#4a5561", "ytick.color": "#1d2733", "text.color": "#1d2733",
         "axes.labelcolor": "#4a5561",
@@ -340,7 +343,8 @@ def _figure(draw: Callable[[Any], None], size: tuple[float, float], caption: str
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
         file = io.StringIO()
-        FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": None})
+        canvas: Any = FigureCanvasSVG(figure)
+        canvas.print_svg(file, metadata={"Date": None, "Creator": None})
     svg = file.getvalue()
     svg = svg[svg.index("<svg") :]
     return f"<figure role='img' aria-label='{_text(caption)}'>{svg}<figcaption>{_text(caption)}</figcaption></figure>"

@@ -95,7 +95,10 @@ def summarise(comparison: Comparison, n_resamples: int, random_state: int) -> Su
             for a in range(n)
         ]  # fmt: skip
         columns[name] = [t.value for t in tests]
-        columns |= {f"{name}_null": [t.null_mean for t in tests], f"{name}_null95": [t.null_q95 for t in tests]}
+        columns |= {
+            f"{name}_null": [t.null_mean for t in tests],
+            f"{name}_null95": [t.null_q95 for t in tests],
+        }
         columns[f"{name}_p"] = [t.pvalue for t in tests]
     before = comparison.table("round0_correct").astype(bool)
     right = correct.astype(bool)
@@ -104,7 +107,11 @@ def summarise(comparison: Comparison, n_resamples: int, random_state: int) -> Su
     columns["uncommitted"] = (~comparison.table("committed").astype(bool)).sum(axis=0)
     columns["n"] = len(groups)
     table = pd.DataFrame(columns, index=pd.Index(arms, name="arm"))
-    remarks = [*_verdicts(comparison, table, n_resamples, random_state), *_facts(comparison), *comparison.notes]
+    remarks = [
+        *_verdicts(comparison, table, n_resamples, random_state),
+        *_facts(comparison),
+        *comparison.notes,
+    ]
     return Summary(_heading(comparison, len(groups)), table, tuple(remarks))
 
 
@@ -155,7 +162,19 @@ def text_table(table: pd.DataFrame) -> list[str]:
     list of str
         A head and one line an arm.
     """
-    head = ["arm", "accuracy", "95 %", "Brier", "95 %", "log loss", "ECE", "if calibrated", "p", "fixes", "breaks"]
+    head = [
+        "arm",
+        "accuracy",
+        "95 %",
+        "Brier",
+        "95 %",
+        "log loss",
+        "ECE",
+        "if calibrated",
+        "p",
+        "fixes",
+        "breaks",
+    ]
     rows = [head]
     for name, r in table.iterrows():
         rows.append(
@@ -217,14 +236,15 @@ def _verdicts(comparison: Comparison, table: pd.DataFrame, n_resamples: int, ran
     lines = []
     for metric in WORDS if weighing else ():
         sign = 1 if metric == "accuracy" else -1
-        a = max(weighing, key=lambda name: sign * table.loc[name, metric])
+        score = dict(zip(comparison.arms, table[metric].tolist(), strict=True))
+        a = max(weighing, key=lambda name: sign * score[name])
         for b in (name for name in comparison.arms if kinds[name] in (Plurality, BestMember)):
             d = _difference(comparison, a, b, metric, n_resamples, random_state)
             first, second = (a, b) if sign * d.estimate >= 0 else (b, a)
             sure = d.low > 0 or d.high < 0
             lines.append(
-                f"{WORDS[metric]}: {first} {table.loc[first, metric]:.3f} {'beats' if sure else 'leads'} {second} "
-                f"{table.loc[second, metric]:.3f}{'' if sure else ', within chance'} ({a} minus {b}: "
+                f"{WORDS[metric]}: {first} {score[first]:.3f} {'beats' if sure else 'leads'} {second} "
+                f"{score[second]:.3f}{'' if sure else ', within chance'} ({a} minus {b}: "
                 f"{d.estimate:+.3f}, 95 % {d.low:+.3f} to {d.high:+.3f})"
             )
     return lines
