@@ -28,11 +28,37 @@ _HOME = {
     "load_arm": "bda.storage",
 }
 
-__all__ = sorted(_HOME)
+__all__ = [
+    "BestMember",
+    "Comparison",
+    "Confusion",
+    "NotFittedError",
+    "OneCoin",
+    "PerAgent",
+    "Plurality",
+    "ProtocolReport",
+    "RepeatWarning",
+    "TraceError",
+    "TraceWarning",
+    "Traces",
+    "Tuned",
+    "Verdict",
+    "WeightedVote",
+    "compare",
+    "load_arm",
+]
 
 if TYPE_CHECKING:
+    from bda.comparison import Comparison, compare
+    from bda.confusion import Confusion
     from bda.errors import NotFittedError, RepeatWarning, TraceError, TraceWarning
+    from bda.one_coin import OneCoin, PerAgent
+    from bda.protocol import ProtocolReport
+    from bda.selection import Tuned
+    from bda.storage import load_arm
     from bda.traces import Traces
+    from bda.verdict import Verdict
+    from bda.votes import BestMember, Plurality, WeightedVote
 
 
 def __getattr__(name: str) -> Any:
