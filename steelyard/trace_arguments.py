@@ -1,0 +1,193 @@
+"""The arguments that name traces, and how they are read and filtered.
+
+Every command that reads traces takes the same ones: a file, a table of gold, the agents and the tasks to keep.
+Gold is put in first, then tasks are chosen, then agents; moves are resolved before anyone is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bda.traces import Traces
+
+__all__ = ["KINDS", "add_trace_arguments", "load_traces", "read_traces"]
+
+KINDS = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet")
+
+
+def add_trace_arguments(parser: argparse.ArgumentParser, *, gold: bool = True) -> None:
+    """Add the arguments that `load_traces` reads.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The command's own parser.
+    gold : bool
+        Whether the command has a use for gold.
+
+    Examples
+    --------
+    >>> import argparse
+    >>> from steelyard.trace_arguments import add_trace_arguments
+    >>> parser = argparse.ArgumentParser()
+    >>> add_trace_arguments(parser)
+    >>> parser.parse_args(["a.jsonl", "--subset", "subset=Neighbor"]).subset
+    ['subset=Neighbor']
+    """
+    parser.add_argument("traces", metavar="TRACES", help=f"the traces: a file named {', '.join(KINDS)}")
+    if gold:
+        parser.add_argument(
+            "--gold", metavar="CSV", help="a table task,label that takes the place of the gold in the traces"
+        )
+    parser.add_argument(
+        "--agents", nargs="+", action="extend", metavar="GLOB", help="keep only agents with these names ('*/ab')"
+    )
+    parser.add_argument(
+        "--exclude-agents", nargs="+", action="extend", metavar="GLOB", help="leave out agents with these names"
+    )
+    parser.add_argument(
+        "--subset",
+        nargs="+",
+        action="extend",
+        metavar="KEY=VALUE",
+        help="keep only tasks whose meta has this value (subset=Neighbor); several must all hold",
+    )
+
+
+def load_traces(args: argparse.Namespace) -> Traces:
+    """Read the traces that the arguments name, put gold in, and keep the tasks and agents asked for.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With `traces`; `gold`, `agents`, `exclude_agents` and `subset` where they were given.
+
+    Returns
+    -------
+    Traces
+        At least one task and one agent.
+
+    Raises
+    ------
+    TraceError
+        If the file cannot be read, or a filter leaves nothing.
+
+    Examples
+    --------
+    >>> import argparse
+    >>> from steelyard.trace_arguments import load_traces
+    >>> load_traces(argparse.Namespace(traces="examples/llmbar_judges.jsonl.gz", subset=["subset=Neighbor"],
+    ...                                agents=["*/Vanilla_NoRules/ab"], exclude_agents=["ChatGPT-0301/*"]))
+    Traces(134 tasks, 5 agents, 2 classes, 670 moves, 134 labelled)
+    """
+    wanted = vars(args)
+    traces = read_traces(args.traces, wanted.get("gold"))
+    conditions = [_condition(text) for text in wanted.get("subset") or ()]
+    for key, value in conditions:
+        traces = traces.subset(**{key: value})
+    if wanted.get("agents"):
+        traces = traces.agents(wanted["agents"])
+    if wanted.get("exclude_agents"):
+        traces = _without(traces, wanted["exclude_agents"])
+    return traces
+
+
+def read_traces(path: str | Path, gold: str | Path | None = None) -> Traces:
+    """Read traces from a file of any kind that commands take.
+
+    Parameters
+    ----------
+    path : path
+        JSON lines, a long CSV table, or a Parquet table, told apart by the file's name.
+    gold : path, optional
+        A CSV table with columns task and label, which replaces the gold inside.
+
+    Returns
+    -------
+    Traces
+        At least one task. Every name in a CSV table is text.
+
+    Raises
+    ------
+    TraceError
+        If the file is of another kind, holds no task, or cannot be read.
+
+    Examples
+    --------
+    >>> from steelyard.trace_arguments import read_traces
+    >>> len(read_traces("examples/llmbar_judges.jsonl.gz"))
+    419
+    """
+    from bda.errors import TraceError
+    from bda.traces import Traces
+
+    name = Path(path).name
+    if not name.endswith(KINDS):
+        kind = "".join(Path(path).suffixes[-2:]) or "no suffix"
+        raise TraceError(f"is not a file of traces: it has {kind}", where=str(path), remedy=f"use {', '.join(KINDS)}")
+    labels = [] if gold is None else _gold_labels(gold)
+    with _readable(path):
+        if name.endswith((".csv", ".csv.gz")):
+            from steelyard.trace_tables import read_trace_table
+
+            traces = read_trace_table(path, labels)
+        elif name.endswith(".parquet"):
+            traces = Traces.read_parquet(path)
+        else:
+            traces = Traces.read_jsonl(path)
+    if not len(traces):
+        raise TraceError("holds no task", where=str(path), remedy="write one task a line")
+    return traces if gold is None else traces.with_gold(str(gold))
+
+
+def _gold_labels(gold: str | Path) -> list[str]:
+    """Return the labels of a table of gold; read first, because it is small and quickly found wrong."""
+    from bda.labels import read_label_csv
+
+    with _readable(gold):
+        return [label for _, label in read_label_csv(gold)]
+
+
+def _condition(text: str) -> tuple[str, str]:
+    """Return key and value of `key=value` or `meta.key=value`."""
+    key, equals, value = text.partition("=")
+    key = key.removeprefix("meta.")
+    if not (key and equals):
+        raise ValueError(f"--subset {text!r} is not a condition on meta; write --subset key=value")
+    return key, value
+
+
+def _without(traces: Traces, patterns: Sequence[str]) -> Traces:
+    left_out = set(traces.agents(patterns).agent_names)
+    kept = [name for name in traces.agent_names if name not in left_out]
+    if not kept:
+        raise ValueError(
+            f"--exclude-agents {' '.join(patterns)} leaves none of {len(left_out)} agents; exclude fewer"
+        )
+    return traces.agents(kept)
+
+
+@contextmanager
+def _readable(path: str | Path) -> Iterator[None]:
+    """Turn what libraries raise at a file that is not what its name says into one line about that file."""
+    from bda.errors import TraceError
+
+    def unreadable(fault: BaseException) -> Any:
+        return TraceError(f"cannot be read: {fault}", where=str(path), remedy="is the file whole, and of the kind that its name says?")
+
+    try:
+        yield
+    except (UnicodeDecodeError, csv.Error, zlib.error, EOFError, RecursionError) as fault:
+        raise unreadable(fault) from fault
+    except (OSError, ValueError) as fault:
+        foreign = type(fault).__module__.partition(".")[0] in ("gzip", "pyarrow")
+        if foreign and getattr(fault, "filename", None) is None:
+            raise unreadable(fault) from fault
+        raise
