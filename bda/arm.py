@@ -1,24 +1,25 @@
 """The shape of an arm: what every aggregator shares.
 
-An arm stores its constructor's arguments, learns from labelled traces in `fit`, and returns probabilities of
-candidates. It follows scikit-learn's conventions without importing scikit-learn.
+An arm stores its constructor's arguments (`bda.parameters`), learns from labelled traces in `fit`, and returns
+probabilities of candidates. It follows scikit-learn's conventions without importing scikit-learn.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bda.errors import NotFittedError, TraceError
+from bda.errors import NotFittedError, TraceError, TraceWarning
+from bda.inputs import as_traces, name_array
 from bda.labels import candidate_positions, gold_codes
 from bda.names import Name
+from bda.parameters import Parameters, check_option, check_seed
 from bda.ties import Decisions, decide
 from bda.traces import Traces
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from bda.verdict import Verdict
 
-__all__ = ["MOST_CLASSES", "VIEWS", "Arm", "Contributions", "as_traces", "positive"]
+__all__ = ["MOST_CLASSES", "VIEWS", "Arm", "Contributions", "as_traces"]
 
 VIEWS = ("all", "round0", "last_vote")
 MOST_CLASSES = 1000
@@ -54,85 +55,15 @@ class Contributions:
     agents: dict[Name, Floats]
 
 
-class Arm(ABC):
+class Arm(Parameters, ABC):
     """Base of every aggregator. Subclasses define `_check`, `_learn`, `_log_proba` and `_contributions`."""
 
     needs_labels: ClassVar[bool] = True
-    fitted: ClassVar[tuple[str, ...]] = ()
     random_state: int
     view: str
-    fit_view: str
     classes_: NDArray[Any]
     agents_: tuple[Name, ...]
-
-    # ---- scikit-learn's contract ------------------------------------------------------------------------
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the constructor's arguments.
-
-        Parameters
-        ----------
-        deep : bool
-            Accepted for scikit-learn; arms do not nest.
-
-        Returns
-        -------
-        dict
-            By name.
-
-        Examples
-        --------
-        >>> from bda import OneCoin
-        >>> OneCoin(alpha=3.0).get_params()["alpha"]
-        3.0
-        """
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set constructor arguments.
-
-        Parameters
-        ----------
-        **params : values
-            By name.
-
-        Returns
-        -------
-        Self
-            The arm itself.
-
-        Raises
-        ------
-        ValueError
-            For a name the constructor does not have.
-
-        Examples
-        --------
-        >>> from bda import OneCoin
-        >>> OneCoin().set_params(temperature=2.0).temperature
-        2.0
-        """
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        default = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
-        changed = {n: v for n, v in self.get_params().items() if v is not default[n] and v != default[n]}
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=False),
-            classifier_tags=ClassifierTags(),
-            input_tags=InputTags(two_d_array=True, allow_nan=True, string=True),
-        )
+    n_labels_: int
 
     def __sklearn_is_fitted__(self) -> bool:
         return not self.needs_labels or self.is_fitted
@@ -181,11 +112,11 @@ class Arm(ABC):
                 f"none of the {len(traces)} tasks has a label, and {type(self).__name__} learns from labels",
                 remedy="pass labels=, or use an arm that needs none (OneCoin, Plurality)",
             )
-        self.classes_ = _column(traces.classes)
-        self.agents_ = traces.agent_names
-        self.n_labels_ = len(labelled)
         learnt = traces.tasks(labelled)
         self._learn(learnt, candidate_positions(learnt, np.arange(len(labelled)), gold[labelled]))
+        self.classes_ = name_array(traces.classes)
+        self.agents_ = traces.agent_names
+        self.n_labels_ = len(labelled)
         return self
 
     # ---- applying ---------------------------------------------------------------------------------------
@@ -244,7 +175,7 @@ class Arm(ABC):
         Examples
         --------
         >>> from bda import Plurality, Traces
-        >>> Plurality().predict_candidates(Traces.from_votes([[0, 0]]))["probability"].tolist()
+        >>> Plurality().predict_candidates(Traces.from_votes([[0, 0]], classes=2))["probability"].tolist()
         [1.0, 0.0]
         """
         import pandas as pd
@@ -253,7 +184,7 @@ class Arm(ABC):
         return pd.DataFrame(
             {
                 "task": traces.task_ids[traces.candidate_task],
-                "candidate": _column(traces.classes)[traces.candidate_class],
+                "candidate": name_array(traces.classes)[traces.candidate_class],
                 "probability": np.exp(self._log_proba(traces)),
             }
         )
@@ -280,7 +211,7 @@ class Arm(ABC):
         """
         traces = self._ready(traces)
         chosen = self._decide(traces, self._log_proba(traces)).candidate
-        return _column(traces.classes)[traces.candidate_class[chosen]]
+        return np.asarray(name_array(traces.classes)[traces.candidate_class[chosen]])
 
     def decide(self, traces: Any) -> Decisions:
         """Return the chosen candidate of every task and how many were tied for it.
@@ -348,8 +279,8 @@ class Arm(ABC):
         Examples
         --------
         >>> from bda import OneCoin, Traces
-        >>> OneCoin().log_proba(Traces.from_votes([[0, 0]])).shape
-        (2,)
+        >>> OneCoin().log_proba(Traces.from_votes([[0, 0], [1, 0]])).shape
+        (4,)
         """
         return self._log_proba(self._ready(traces))
 
@@ -407,11 +338,9 @@ class Arm(ABC):
 
     def _check(self) -> None:
         for name in ("view", "fit_view"):
-            if hasattr(self, name):
-                one_of(self, name, VIEWS)
-        seed = self.random_state
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-            raise TraceError("is not an integer", field="random_state", value=seed, remedy="use an integer seed")
+            if name in self.get_params():
+                check_option(self, name, VIEWS)
+        check_seed(self.random_state)
 
     @abstractmethod
     def _learn(self, traces: Traces, gold_candidate: NDArray[np.int64]) -> None:
@@ -425,17 +354,29 @@ class Arm(ABC):
     def _contributions(self, traces: Traces) -> Contributions:
         """Return what speaks for every candidate of a single task."""
 
+    def _require_fit(self) -> None:
+        if not self.is_fitted:
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(traces, labels) first")
+
     def _decide(self, traces: Traces, log_proba: Floats) -> Decisions:
         return decide(traces, log_proba, int(self.random_state))
 
     def _ready(self, traces: Any) -> Traces:
-        if self.needs_labels and not self.is_fitted:
-            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(traces, labels) first")
         self._check()
-        return as_traces(traces, self.classes_ if self.is_fitted else None)
+        if self.needs_labels:
+            self._require_fit()
+        asked = as_traces(traces, self.classes_ if self.is_fitted else None)
+        if self.needs_labels and asked.agent_names and not set(self.agents_) & set(asked.agent_names):
+            warnings.warn(
+                f"none of these agents (such as {asked.agent_names[0]!r}) was met in fit (such as "
+                f"{next(iter(self.agents_), None)!r}); all get the prior reliability: name agents as in fit",
+                TraceWarning,
+                stacklevel=3,
+            )
+        return asked
 
     def _class_names(self, traces: Traces) -> NDArray[Any]:
-        return self.classes_ if self.is_fitted else _column(traces.classes)
+        return self.classes_ if self.is_fitted else name_array(traces.classes)
 
     def _columns(self, traces: Traces) -> NDArray[np.int64]:
         """Return the column of each class of `traces`."""
@@ -456,59 +397,3 @@ class Arm(ABC):
         """Return each agent's position in `agents_`, -1 for one that `fit` did not meet."""
         position = {name: i for i, name in enumerate(self.agents_)}
         return np.array([position.get(name, -1) for name in traces.agent_names], np.int64)
-
-
-def as_traces(traces: Any, classes: NDArray[Any] | None = None) -> Traces:
-    """Return what a user passed as traces: `Traces`, a long frame, or a wide array of votes.
-
-    Parameters
-    ----------
-    traces : Traces, frame or array
-        A frame with a `task` column is long; everything else is wide.
-    classes : array, optional
-        Class names for a wide array; by default those seen.
-
-    Returns
-    -------
-    Traces
-        The traces.
-    """
-    if isinstance(traces, Traces):
-        return traces
-    known = None if classes is None else classes.tolist()
-    if hasattr(traces, "columns") and "task" in list(traces.columns):
-        return Traces.from_frame(traces, classes=known)
-    return Traces.from_votes(traces, classes=known)
-
-
-def positive(arm: Arm, *names: str) -> None:
-    """Raise unless the arm's parameters are finite and positive."""
-    for name in names:
-        value = getattr(arm, name)
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
-            raise TraceError("is not a positive number", field=name, value=value, remedy="use a number above 0")
-
-
-def one_of(arm: Arm, name: str, options: tuple[str, ...]) -> None:
-    """Raise unless the arm's parameter is one of `options`."""
-    value = getattr(arm, name)
-    if not isinstance(value, str) or value not in options:
-        raise TraceError("is not an option", field=name, value=value, remedy=f"use {', '.join(options)}")
-
-
-def check_prior(class_prior: Any) -> None:
-    """Raise unless a class prior is None or a mapping."""
-    if class_prior is not None and not isinstance(class_prior, Mapping):
-        raise TraceError(
-            "is not a mapping", field="class_prior", value=class_prior, remedy="map class names to weights"
-        )
-
-
-def _column(names: tuple[Name, ...]) -> NDArray[Any]:
-    """Return names as an array: of their own type if they share one, else of objects."""
-    kinds = {type(name) for name in names}
-    if len(kinds) == 1:
-        return np.array(names)
-    column = np.empty(len(names), object)
-    column[:] = names
-    return column

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bda.errors import TraceError
-from bda.names import Name, Names
+from bda.moves import Moves
+from bda.names import Name, Names, listed, plain_name
 from bda.resolution import PROPOSE, STATUSES, resolve
-from bda.traces import Moves, Traces
+from bda.traces import Traces
 
-__all__ = ["DUPLICATES", "RawMoves", "assemble"]
+__all__ = ["DUPLICATES", "RawMoves", "assemble", "candidate_codes"]
 
 DUPLICATES = ("keep", "last", "error")
 
@@ -71,7 +72,7 @@ def assemble(
     raw : RawMoves
         The moves.
     duplicates : {"keep", "last", "error"}
-        What becomes of several proposals of one agent in one round.
+        What becomes of several votes (proposals with an answer) of one agent in one round.
 
     Returns
     -------
@@ -89,9 +90,7 @@ def assemble(
     unread = (raw.type == PROPOSE) & (raw.answer < 0) & (raw.status == 0)
     raw.status = np.where(unread, STATUSES.index("unreadable"), raw.status).astype(np.int8)
     raw = _without_duplicates(raw, duplicates, task_ids, agent_names)
-    found = resolve(
-        raw.task, raw.agent, raw.round, raw.type, raw.answer, raw.target, raw.status, raw.frozen
-    )
+    found = resolve(raw.task, raw.agent, raw.round, raw.type, raw.answer, raw.target, raw.status, raw.frozen)
     names = np.empty(len(task_ids), object)
     names[:] = task_ids
     return Traces(
@@ -104,6 +103,47 @@ def assemble(
         moves_table=Moves(**vars(raw), kind=found.kind, resolved=found.answer, irregular=found.irregular),
         meta=None if meta is None else tuple(meta),
     )
+
+
+def candidate_codes(candidates: Any, classes: Names, where: str, closed: bool = False) -> dict[Name, int]:
+    """Return the class code of every candidate that a task lists.
+
+    Parameters
+    ----------
+    candidates : list of names
+        Two or more, all different.
+    classes : Names
+        Table of classes, which grows.
+    where : str
+        The place of the list, for errors.
+    closed : bool
+        Whether the table holds every class already, so that another one is an error.
+
+    Returns
+    -------
+    dict
+        In the order of the list.
+    """
+    if not isinstance(candidates, (list, tuple, np.ndarray)):
+        raise TraceError(
+            "is not a list", where=where, field="candidates", value=candidates, remedy="list the answers that the task offers"
+        )
+    codes: dict[Name, int] = {}
+    for candidate in candidates:
+        name = plain_name(candidate, "candidates", where)
+        if name in codes:
+            raise TraceError(
+                "stands twice", where=where, field="candidates", value=name, remedy="list every candidate once"
+            )
+        if closed and name not in classes.code:
+            remedy = f"classes are {listed(classes.code)}"
+            raise TraceError("is not among the classes", where=where, field="candidates", value=name, remedy=remedy)
+        codes[name] = classes.add(name, where)
+    if len(codes) < 2:
+        raise TraceError(
+            "offers fewer than two answers", where=where, field="candidates", value=list(codes), remedy="list at least two"
+        )
+    return codes
 
 
 def _recode(codes: NDArray[np.integer], rank: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -119,7 +159,8 @@ def _without_duplicates(
         )
     if duplicates == "keep" or not len(raw):
         return raw
-    votes = np.flatnonzero(raw.type == PROPOSE)
+    # A move without an answer is no vote: it neither erases one nor repeats it.
+    votes = np.flatnonzero((raw.type == PROPOSE) & (raw.answer >= 0) & (raw.status == 0))
     order = votes[np.lexsort((votes, raw.round[votes], raw.agent[votes], raw.task[votes]))]
     key = np.stack([raw.task[order], raw.agent[order], raw.round[order]])
     followed = np.append((key[:, 1:] == key[:, :-1]).all(axis=0), False)
@@ -127,7 +168,7 @@ def _without_duplicates(
     if len(earlier) and duplicates == "error":
         i = earlier.min()
         raise TraceError(
-            f"proposes more than once in round {raw.round[i]}",
+            f"votes more than once in round {raw.round[i]}",
             where=f"task {task_ids[raw.task[i]]!r}",
             field="agent",
             value=agent_names[raw.agent[i]],

@@ -7,19 +7,21 @@ split, in one compiled call per reading of a challenge.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bda.arm import Arm
+from bda.batched_confusion import confusion_grid
 from bda.beta_integrals import log_evidence
-from bda.confusion import BATCH, Confusion, _dense, confusion_terms
+from bda.confusion import Confusion
 from bda.evidence import Evidence, count_evidence, right_wrong
-from bda.one_coin import OneCoin
+from bda.one_coin import OneCoin, PerAgent
+from bda.padding import bucket
 from bda.posteriors import log_class_prior, log_posterior, sum_by
 from bda.traces import Traces
 
@@ -163,47 +165,58 @@ def out_of_fold_log_proba(
     float64 array, shape (n_settings, n_candidates)
         Nats.
     """
-    if isinstance(arm, OneCoin):
-        return _one_coin_grid(arm, settings, traces, gold_candidate, block, fold)
-    if isinstance(arm, Confusion):
-        return _confusion_grid(arm, settings, traces, gold_candidate, block, fold)
-    return _refitted_grid(arm, settings, traces, gold_candidate, block, fold)
+    arms = [type(arm)(**{**arm.get_params(), **setting}) for setting in settings]
+    for each in arms:
+        each._check()
+    if type(arm) in (OneCoin, PerAgent):
+        return _one_coin_grid(cast("list[OneCoin]", arms), traces, gold_candidate, block, fold)
+    if type(arm) is Confusion:
+        return confusion_grid(cast("list[Confusion]", arms), traces, gold_candidate, block, fold)
+    return _refitted_grid(arms, traces, gold_candidate, block, fold)
 
 
 # ---- one coin ---------------------------------------------------------------------------------------------
 
 
-def _one_coin_grid(
-    arm: OneCoin, settings: Sequence[Mapping[str, Any]], traces: Traces, gold_candidate: Ints, block: Ints, fold: Ints
-) -> Floats:
-    """Evaluate a grid of (alpha, beta, kappa, tau, challenge); evidence once for all temperatures."""
+def _one_coin_grid(arms: list[OneCoin], traces: Traces, gold_candidate: Ints, block: Ints, fold: Ints) -> Floats:
+    """Evaluate a grid; evidence once for all temperatures."""
     import jax
 
-    full = [{**arm.get_params(), **setting} for setting in settings]
-    log_prior = log_class_prior(traces, arm.class_prior)
-    result = np.empty((len(full), len(traces.candidate_class)))
-    for challenge in dict.fromkeys(s["challenge"] for s in full):
-        mine = [i for i, s in enumerate(full) if s["challenge"] == challenge]
-        evidence = count_evidence(traces, challenge, arm.view)
-        counted = count_evidence(traces, challenge, arm.fit_view)
-        right, wrong = _out_of_fold(counted, evidence, gold_candidate, block, fold)
-        priors = [(full[i]["alpha"], full[i]["beta"], full[i].get("kappa", 0.0)) for i in mine]
+    log_prior = log_class_prior(traces, arms[0].class_prior)
+    result = np.empty((len(arms), len(traces.candidate_class)))
+    readings = [(arm.challenge, arm.view, arm.fit_view) for arm in arms]
+    for challenge, view, fit_view in dict.fromkeys(readings):
+        mine = [i for i, reading in enumerate(readings) if reading == (challenge, view, fit_view)]
+        evidence = count_evidence(traces, challenge, view)
+        right, wrong = _out_of_fold(count_evidence(traces, challenge, fit_view), evidence, gold_candidate, block, fold)
+        priors = [(arms[i].alpha, arms[i].beta, getattr(arms[i], "kappa", 0.0)) for i in mine]
         distinct = list(dict.fromkeys(priors))
         with jax.enable_x64(True):
             inputs = _padded(_inputs(traces, evidence, log_prior))
             pad = len(inputs.k) - len(right)
             total = _compiled_grid()(
-                inputs, np.pad(right, (0, pad)), np.pad(wrong, (0, pad)), np.array(distinct), challenge
+                inputs, np.pad(right, (0, pad)), np.pad(wrong, (0, pad)), np.array(distinct, float), _formula(challenge)
             )
         total = np.asarray(total)[:, : len(traces.candidate_class)]
         for i, prior in zip(mine, priors, strict=True):
             result[i] = log_posterior(
-                total[distinct.index(prior)], full[i]["temperature"], log_prior, traces.candidate_task, len(traces)
+                total[distinct.index(prior)],
+                arms[i].temperature,
+                log_class_prior(traces, arms[i].class_prior),
+                traces.candidate_task,
+                len(traces),
             )
     return result
 
 
-def _out_of_fold(counted: Evidence, deciding: Evidence, gold_candidate: Ints, block: Ints, fold: Ints) -> tuple[Ints, Ints]:
+def _formula(challenge: str) -> str:
+    """Return the reading whose formula applies: without challenges, as "ignore" counts, "composite" is the same."""
+    return "composite" if challenge == "ignore" else challenge
+
+
+def _out_of_fold(
+    counted: Evidence, deciding: Evidence, gold_candidate: Ints, block: Ints, fold: Ints
+) -> tuple[Ints, Ints]:
     """Return, for every deciding pair, its agent's n+ and n- over the other folds of its block."""
     n_agents, n_folds = counted.n_agents, int(fold.max(initial=0)) + 1
     n_blocks = int(block.max(initial=-1)) + 1
@@ -267,8 +280,8 @@ def _inputs(traces: Traces, evidence: Evidence, log_prior: Floats) -> OneCoinInp
 
 def _padded(inputs: OneCoinInputs) -> OneCoinInputs:
     """Pad to powers of two, so that another size does not compile again; padding feeds a dummy task and candidate."""
-    pairs, cells = _bucket(len(inputs.k)), _bucket(len(inputs.e))
-    tasks, candidates = _bucket(inputs.n_tasks + 1), _bucket(len(inputs.candidate_task) + 1)
+    pairs, cells = bucket(len(inputs.k)), bucket(len(inputs.e))
+    tasks, candidates = bucket(inputs.n_tasks + 1), bucket(len(inputs.candidate_task) + 1)
 
     def fill(array: Any, size: int, value: int) -> Any:
         return np.pad(array, (0, size - len(array)), constant_values=value)
@@ -286,150 +299,32 @@ def _padded(inputs: OneCoinInputs) -> OneCoinInputs:
         candidate_task=fill(inputs.candidate_task, candidates, tasks - 1),
         log_prior=fill(inputs.log_prior, candidates, 0),
         n_tasks=tasks,
-        most_rejected=_bucket(inputs.most_rejected),
+        most_rejected=bucket(inputs.most_rejected),
     )
-
-
-# ---- confusion --------------------------------------------------------------------------------------------
-
-
-def _confusion_grid(
-    arm: Confusion, settings: Sequence[Mapping[str, Any]], traces: Traces, gold_candidate: Ints, block: Ints, fold: Ints
-) -> Floats:
-    """Evaluate a grid of (lambda, rho, tau, challenge); evidence once for all temperatures."""
-    full = [{**arm.get_params(), **setting} for setting in settings]
-    log_prior = log_class_prior(traces, arm.class_prior)
-    keys = [(s["challenge"], s["likelihood"], s["prior_strength"], s["prior_accuracy"]) for s in full]
-    totals = {}
-    for reading in dict.fromkeys(key[:2] for key in keys):
-        priors = list(dict.fromkeys(key[2:] for key in keys if key[:2] == reading))
-        evidence = _confusion_evidence(arm, traces, gold_candidate, block, fold, *reading, np.array(priors))
-        totals.update({(*reading, *prior): row for prior, row in zip(priors, evidence, strict=True)})
-    task = traces.candidate_task
-    rows = [
-        log_posterior(totals[key], s["temperature"], log_prior, task, len(traces))
-        for key, s in zip(keys, full, strict=True)
-    ]
-    return np.stack(rows)
-
-
-def _confusion_evidence(
-    arm: Confusion, traces: Traces, gold_candidate: Ints, block: Ints, fold: Ints, challenge: str, likelihood: str,
-    priors: Floats,
-) -> Floats:  # fmt: skip
-    """Return summed log evidence of every candidate under every prior, shape (n_priors, n_candidates)."""
-    import jax
-
-    total = np.zeros((len(priors), len(traces.candidate_class)))
-    for first, last in _block_ranges(traces, block, int(fold.max(initial=0)) + 1):
-        rows = np.arange(*np.searchsorted(block, [first, last]))
-        part = traces.tasks(rows)
-        offset = traces.candidate_start[rows[0]]
-        counts, row_of = _fold_counts(arm, part, gold_candidate[rows] - offset, block[rows] - first, fold[rows], challenge)
-        evidence = count_evidence(part, challenge, arm.view)
-        for dense in _dense(part, evidence, np.arange(len(evidence.task))):
-            task = evidence.task[dense.pairs]
-            cell = (block[rows][task] - first, fold[rows][task], evidence.agent[dense.pairs])
-            width = dense.candidates.shape[1]
-            truth = row_of[cell[0][:, None], dense.candidates]
-            gathered = counts[cell[0][:, None, None], cell[1][:, None, None], cell[2][:, None, None],
-                              truth[:, :, None], dense.candidates[:, None, :]]  # fmt: skip
-            size = _bucket(len(task))
-            with jax.enable_x64(True):
-                values = _compiled_confusion()(
-                    _grown(gathered, size), _grown(dense.e, size), _grown(dense.x, size), priors, challenge, likelihood
-                )
-            values = np.asarray(values)[:, : len(task)]
-            position = offset + part.candidate_start[task][:, None] + np.arange(width)
-            for row, value in zip(total, values, strict=True):
-                row += np.bincount(position.ravel(), weights=value.ravel(), minlength=len(row))
-    return total
-
-
-def _fold_counts(
-    arm: Confusion, traces: Traces, gold_candidate: Ints, block: Ints, fold: Ints, challenge: str
-) -> tuple[Floats, Ints]:
-    """Return C over the other folds, shape (blocks, folds, agents, rows + 1, classes), and each class's row.
-
-    A block has a row for each class that is gold in it; the last row stays empty and serves all others.
-    """
-    n_blocks, n_folds = int(block.max()) + 1, int(fold.max()) + 1
-    gold = traces.candidate_class[gold_candidate]
-    row_of = np.full((n_blocks, len(traces.classes)), -1, np.int64)
-    for b in range(n_blocks):
-        present = np.unique(gold[block == b])
-        row_of[b, present] = np.arange(len(present))
-    n_rows = int(row_of.max()) + 1
-    row_of[row_of < 0] = n_rows
-    shape = (n_blocks, n_folds, len(traces.agent_names), n_rows + 1, len(traces.classes))
-    counts = np.zeros(shape)
-    evidence = count_evidence(traces, "ignore" if challenge == "set" else challenge, arm.fit_view)
-    for dense in _dense(traces, evidence, np.arange(len(evidence.task))):
-        task = evidence.task[dense.pairs][:, None]
-        where = (block[task], fold[task], evidence.agent[dense.pairs][:, None], row_of[block[task], gold[task]])
-        np.add.at(counts, (*where, dense.candidates), dense.pseudo_counts())
-    return counts.sum(axis=1, keepdims=True) - counts, row_of
-
-
-def _block_ranges(traces: Traces, block: Ints, n_folds: int) -> Iterator[tuple[int, int]]:
-    """Group blocks so that their count tables stay within a few times BATCH cells."""
-    n_blocks = int(block.max(initial=-1)) + 1
-    rows = min(len(traces.classes), int(np.bincount(block).max(initial=1))) + 1
-    step = max(1, 4 * BATCH // (n_folds * max(len(traces.agent_names), 1) * rows * len(traces.classes)))
-    for first in range(0, n_blocks, step):
-        yield first, min(first + step, n_blocks)
-
-
-@cache
-def _compiled_confusion() -> Any:
-    """Return the jitted evaluation of priors (lambda, rho), one after the other to bound memory."""
-    import jax
-    import jax.numpy as jnp
-
-    def evaluate(counts: Any, e: Any, x: Any, priors: Any, challenge: str, likelihood: str) -> Any:
-        offered = jnp.ones(e.shape, bool)
-
-        def one(prior: Any) -> Any:
-            return confusion_terms(counts, e, x, offered, prior[0], prior[1], challenge, likelihood, jnp)
-
-        return jax.lax.map(one, priors)
-
-    return jax.jit(evaluate, static_argnames=("challenge", "likelihood"))
 
 
 # ---- any other arm ----------------------------------------------------------------------------------------
 
 
-def _refitted_grid(
-    arm: Arm, settings: Sequence[Mapping[str, Any]], traces: Traces, gold_candidate: Ints, block: Ints, fold: Ints
-) -> Floats:
+def _refitted_grid(arms: list[Arm], traces: Traces, gold_candidate: Ints, block: Ints, fold: Ints) -> Floats:
     """Fit every setting on every fold: for arms without a vectorised form."""
     gold = [traces.classes[c] for c in traces.candidate_class[gold_candidate]]
-    result = np.empty((len(settings), len(traces.candidate_class)))
+    result = np.empty((len(arms), len(traces.candidate_class)))
     for b in range(int(block.max(initial=-1)) + 1):
         for f in np.unique(fold[block == b]):
             rest = np.flatnonzero((block == b) & (fold != f))
             held = np.flatnonzero((block == b) & (fold == f))
             known, asked = traces.tasks(rest), traces.tasks(held)
             where = np.isin(traces.candidate_task, held)
-            for i, setting in enumerate(settings):
-                fresh = type(arm)(**{**arm.get_params(), **setting})
-                result[i, where] = fresh.fit(known, [gold[n] for n in rest]).log_proba(asked)
+            for i, arm in enumerate(arms):
+                result[i, where] = arm.fit(known, [gold[n] for n in rest]).log_proba(asked)
     return result
 
 
-def _bucket(n: int) -> int:
-    return 1 << max(n, 1).bit_length() if n & (n - 1) else max(n, 1)
-
-
-def _grown(array: Floats, size: int) -> Floats:
-    return np.pad(array, [(0, size - len(array))] + [(0, 0)] * (array.ndim - 1))
-
-
 def _require_x64() -> None:
-    import jax
+    import jax.numpy as jnp
 
-    if not jax.config.jax_enable_x64:
+    if jnp.result_type(float) != np.float64:
         raise RuntimeError(
             "these posteriors need float64: call inside `with jax.enable_x64(True):`, "
             "or jax.config.update('jax_enable_x64', True) for the whole process"

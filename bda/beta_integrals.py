@@ -9,8 +9,8 @@ and x of its X challenges rejecting it, n+ = e + X - x moves agree with the cand
                 integrals, - (E - e + x + 2 (X - x)) ln(K-1)
 
 (BDA section 3 and appendix C.5.) Everything is written once over an array namespace: NumPy to apply an arm,
-jax.numpy to differentiate and to vectorise over settings. Ratios of Beta functions are log rising factorials of
-counts, so nothing cancels at alpha = 1e6 and nothing overflows at 1e6 moves.
+jax.numpy to differentiate and to vectorise over settings. Ratios of Beta functions are written as one difference, so
+that nothing cancels at alpha = 1e6 or at 1e6 moves, and nothing overflows.
 """
 
 from __future__ import annotations
@@ -76,7 +76,14 @@ def log_beta_ratio(alpha: Any, beta: Any, right: Any, wrong: Any, xp: Any = np) 
     Returns
     -------
     float64 array
-        Nats.
+        Nats; exactly 0 without moves. Off by about 1e-15 of its size and 1e-14.
+
+    Notes
+    -----
+    Stirling's series at a = alpha + 8, b = beta + 8, c = alpha + beta + 8 before and a', b', c' after the moves. The
+    three x ln x of each are gathered into ratios such as a'/c', whose logarithms stay small where the result does:
+
+        (a - 1/2) ln(a'c / ac') + (b - 1/2) ln(b'c / bc') + right ln(a'/c') + wrong ln(b'/c') + (8 - 1/2) ln(c'/c)
 
     Examples
     --------
@@ -85,11 +92,29 @@ def log_beta_ratio(alpha: Any, beta: Any, right: Any, wrong: Any, xp: Any = np) 
     >>> float(np.exp(log_beta_ratio(2.0, 1.0, 1, 0)).round(12))
     0.666666666667
     """
-    return (
-        log_rising(alpha, right, xp)
-        + log_rising(beta, wrong, xp)
-        - log_rising(alpha + beta, xp.asarray(right) + xp.asarray(wrong), xp)
+    arguments = (xp.asarray(value, dtype=np.float64) for value in (alpha, beta, right, wrong))
+    alpha, beta, right, wrong = xp.broadcast_arrays(*arguments)
+    both, moves = alpha + beta, right + wrong
+    a, b, c = alpha + SHIFT, beta + SHIFT, both + SHIFT
+    a_, b_, c_ = a + right, b + wrong, c + moves
+    # Stacked, so that a compiler meets every logarithm once.
+    ratio = xp.stack([a_ * c / (a * c_), b_ * c / (b * c_), a_ / c_, b_ / c_, c_ / c])
+    excess = xp.stack(
+        [
+            (right * beta - wrong * a) / (a * c_),
+            (wrong * alpha - right * b) / (b * c_),
+            -(beta + wrong) / c_,
+            -(alpha + right) / c_,
+            moves / c,
+        ]
     )
+    times = xp.stack([a - 0.5, b - 0.5, right, wrong, xp.full_like(a, SHIFT - 0.5)])
+    total = xp.sum(times * _log_near(ratio, excess, xp), axis=0)
+    series = _stirling(xp.stack([a_, a, b_, b, c, c_]))
+    total = total + xp.sum(series[::2] - series[1::2], axis=0)
+    start, count = xp.stack([alpha, beta, both]), xp.stack([right, wrong, moves])
+    steps = xp.sum(xp.log1p(count[..., None] / (start[..., None] + np.arange(SHIFT))), axis=-1)
+    return total + steps[2] - steps[0] - steps[1]
 
 
 def log_evidence(
@@ -153,6 +178,12 @@ def _set_evidence(
     top = xp.max(terms, axis=-1, keepdims=True)
     total = top[..., 0] + xp.log(xp.sum(xp.exp(terms - top), axis=-1))
     return total - (wrong + 2.0 * m)[..., 0] * rivals
+
+
+def _log_near(ratio: Any, excess: Any, xp: Any) -> Any:
+    """Return ln(ratio) from ratio - 1 where that is small and known to more digits than the ratio."""
+    near = xp.abs(excess) < 0.5
+    return xp.where(near, xp.log1p(xp.where(near, excess, 0.0)), xp.log(ratio))
 
 
 def _stirling(x: Any) -> Any:

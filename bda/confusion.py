@@ -9,18 +9,21 @@ with gold k; with challenge="set" only endorsements, and a challenge rejecting a
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bda.arm import Arm, Contributions, check_prior, one_of, positive
+from bda.arm import Arm, Contributions
 from bda.beta_integrals import log_rising
-from bda.errors import TraceError
+from bda.errors import TraceError, TraceWarning
 from bda.evidence import Evidence, collapse, count_evidence
 from bda.names import Name
+from bda.parameters import check_number, check_option, check_prior
 from bda.posteriors import log_class_prior, log_posterior
 from bda.reliability import Reliability, measure_reliability, profile_frame
 from bda.traces import Traces
@@ -28,11 +31,12 @@ from bda.traces import Traces
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Confusion", "confusion_terms"]
+__all__ = ["BATCH", "Block", "Confusion", "confusion_terms", "dense_blocks"]
 
 READINGS = ("composite", "set", "ignore")
 LIKELIHOODS = ("plugin", "marginal")
 BATCH = 4_000_000
+MOST_CELLS = 4e8
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -107,13 +111,14 @@ class Confusion(Arm):
     @property
     def confusion_(self) -> Floats:
         """Posterior-mean matrices over all classes, shape (n_agents, n_classes, n_classes)."""
+        self._require_fit()
         k = len(self.classes_)
         rho, strength = self.prior_accuracy, self.prior_strength
         base = np.full((k, k), (1 - rho) / (k - 1))
         np.fill_diagonal(base, rho)
         counts = np.zeros((len(self.agents_), k, k))
         counts[:, self.gold_classes_] = self.counts_
-        return (counts + strength * base) / (counts.sum(axis=2, keepdims=True) + strength)
+        return np.asarray((counts + strength * base) / (counts.sum(axis=2, keepdims=True) + strength))
 
     @property
     def profile_(self) -> pd.DataFrame:
@@ -131,63 +136,50 @@ class Confusion(Arm):
 
     def _check(self) -> None:
         super()._check()
-        positive(self, "prior_strength", "prior_accuracy", "temperature")
-        if not self.prior_accuracy < 1:
-            raise TraceError(
-                "is not below 1", field="prior_accuracy", value=self.prior_accuracy, remedy="use 0 < rho < 1"
-            )
-        one_of(self, "challenge", READINGS)
-        one_of(self, "likelihood", LIKELIHOODS)
+        check_number(self, "prior_strength", "temperature")
+        check_number(self, "prior_accuracy", below=1)
+        check_option(self, "challenge", READINGS)
+        check_option(self, "likelihood", LIKELIHOODS)
         check_prior(self.class_prior)
 
     def _learn(self, traces: Traces, gold_candidate: Ints) -> None:
-        self.reliability_: Reliability = measure_reliability(
-            count_evidence(traces, self.challenge, self.fit_view), gold_candidate, traces.n_candidates
-        )
-        gold = traces.candidate_class[gold_candidate]
-        self.gold_classes_, row = np.unique(gold, return_inverse=True)
-        shape = (len(traces.agent_names), len(self.gold_classes_), len(traces.classes))
-        if np.prod(shape, dtype=float) > 4e8:
+        gold_classes, row = np.unique(traces.candidate_class[gold_candidate], return_inverse=True)
+        shape = (len(traces.agent_names), len(gold_classes), len(traces.classes))
+        if np.prod(shape, dtype=float) > MOST_CELLS:
             raise TraceError(
-                f"needs {np.prod(shape, dtype=float):.1e} cells for {shape[0]} agents, {shape[1]} gold classes and "
-                f"{shape[2]} classes",
-                field="Confusion",
-                value="counts_",
+                f"Confusion would count in {np.prod(shape, dtype=float):.1e} cells: {shape[0]:,} agents x "
+                f"{shape[1]:,} gold classes x {shape[2]:,} classes",
                 remedy="use PerAgent, whose size does not grow with the classes",
             )
         evidence = count_evidence(traces, "ignore" if self.challenge == "set" else self.challenge, self.fit_view)
         counts = np.zeros(shape)
-        for block in _dense(traces, evidence, np.arange(len(evidence.task))):
-            n, width = block.candidates.shape
-            agent = np.repeat(evidence.agent[block.pairs], width)
-            truth = np.repeat(row.reshape(-1)[evidence.task[block.pairs]], width)
-            where = block.offered.ravel()
-            cell = (agent[where], truth[where], block.candidates.ravel()[where])
-            np.add.at(counts, cell, block.pseudo_counts().ravel()[where])
-        self.counts_ = counts
+        for block in dense_blocks(traces, evidence, np.arange(len(evidence.task))):
+            truth = row[evidence.task[block.pairs]]
+            cell = (evidence.agent[block.pairs][:, None], truth[:, None], block.candidates)
+            np.add.at(counts, cell, block.pseudo_counts())
+        self.counts_, self.gold_classes_ = counts, gold_classes.astype(np.int64)
+        self.reliability_: Reliability = measure_reliability(
+            count_evidence(traces, self.challenge, self.fit_view), gold_candidate, traces.n_candidates
+        )
 
     def _log_proba(self, traces: Traces) -> Floats:
         total = np.zeros(len(traces.candidate_class))
-        for task, values, offered in self._pair_terms(traces):
-            position = traces.candidate_start[task][:, None] + np.arange(values.shape[1])
-            total += np.bincount(position[offered], weights=values[offered], minlength=len(total))
+        evidence = count_evidence(traces, self.challenge, self.view)
+        for pairs, values in self._blocks(traces, evidence):
+            position = traces.candidate_start[evidence.task[pairs]][:, None] + np.arange(values.shape[1])
+            total += np.bincount(position.ravel(), weights=values.ravel(), minlength=len(total))
         prior = log_class_prior(traces, self.class_prior)
         return np.asarray(log_posterior(total, self.temperature, prior, traces.candidate_task, len(traces)))
 
     def _contributions(self, traces: Traces) -> Contributions:
         evidence = count_evidence(traces, self.challenge, self.view)
         agents: dict[Name, Floats] = {}
-        for pairs, values, _ in self._blocks(traces, evidence):
+        for pairs, values in self._blocks(traces, evidence):
             for pair, row in zip(pairs, values, strict=True):
                 agents[traces.agent_names[evidence.agent[pair]]] = row / self.temperature
         return Contributions("nats", log_class_prior(traces, self.class_prior), agents)
 
-    def _pair_terms(self, traces: Traces) -> Iterator[tuple[Ints, Floats, NDArray[np.bool_]]]:
-        evidence = count_evidence(traces, self.challenge, self.view)
-        for pairs, values, offered in self._blocks(traces, evidence):
-            yield evidence.task[pairs], values, offered
-
-    def _blocks(self, traces: Traces, evidence: Evidence) -> Iterator[tuple[Ints, Floats, NDArray[np.bool_]]]:
+    def _blocks(self, traces: Traces, evidence: Evidence) -> Iterator[tuple[Ints, Floats]]:
         """Yield pairs with each one's log evidence for its task's candidates; equal pairs are computed once."""
         fitted, columns = self._fitted_agent(traces), self._class_position(traces)
         shown, pattern = _pair_patterns(traces, evidence)
@@ -195,10 +187,10 @@ class Confusion(Arm):
         start = np.searchsorted(pattern[order], np.arange(len(shown) + 1))
         number = np.empty(len(evidence.task), np.int64)
         number[shown] = np.arange(len(shown))
-        for block in _dense(traces, evidence, shown):
+        for block in dense_blocks(traces, evidence, shown):
             counts = self._rows(fitted[evidence.agent[block.pairs]], columns, block)
             values = confusion_terms(
-                counts, block.e, block.x, block.offered, self.prior_strength, self.prior_accuracy,
+                counts, block.e, block.x, self.prior_strength, self.prior_accuracy,
                 self.challenge, self.likelihood,
             )  # fmt: skip
             which = number[block.pairs]
@@ -208,14 +200,22 @@ class Confusion(Arm):
             source = np.repeat(np.arange(len(which)), size)
             for i in range(0, len(pairs), step):
                 part = source[i : i + step]
-                yield pairs[i : i + step], values[part], block.offered[part]
+                yield pairs[i : i + step], values[part]
 
     def _class_position(self, traces: Traces) -> Ints:
         """Return the fitted code of each class of `traces`; one that was not fitted has no counts."""
         position = {name: i for i, name in enumerate(self.classes_.tolist())}
-        return np.array([position.get(name, len(position)) for name in traces.classes], np.int64)
+        known = np.array([position.get(name, len(position)) for name in traces.classes], np.int64)
+        if len(traces) and (known[traces.candidate_class] == len(position)).all():
+            warnings.warn(
+                f"none of these candidates (such as {traces.classes[traces.candidate_class[0]]!r}) was a class in fit "
+                f"(such as {self.classes_.tolist()[0]!r}); every confusion is its prior: name classes as in fit",
+                TraceWarning,
+                stacklevel=6,
+            )
+        return known
 
-    def _rows(self, agent: Ints, columns: Ints, block: _Block) -> Floats:
+    def _rows(self, agent: Ints, columns: Ints, block: Block) -> Floats:
         """Gather C_i[k,l] over each pair's candidates, shape (n_pairs, K, K)."""
         classes = columns[block.candidates]
         row_of = np.full(len(self.classes_) + 1, len(self.gold_classes_))
@@ -225,12 +225,11 @@ class Confusion(Arm):
 
 
 def confusion_terms(
-    counts: Floats,
-    e: Floats,
-    x: Floats,
-    offered: NDArray[np.bool_],
-    prior_strength: float,
-    prior_accuracy: float,
+    counts: Any,
+    e: Any,
+    x: Any,
+    prior_strength: Any,
+    prior_accuracy: Any,
     challenge: str,
     likelihood: str,
     xp: Any = np,
@@ -240,11 +239,9 @@ def confusion_terms(
     Parameters
     ----------
     counts : float array, shape (n_pairs, K, K)
-        C_i[k,l] over the task's candidates; padding is ignored.
+        C_i[k,l] over the task's candidates.
     e, x : float arrays, shape (n_pairs, K)
         Endorsements and rejections of each candidate.
-    offered : bool array, shape (n_pairs, K)
-        False on padding.
     prior_strength, prior_accuracy : float
         lambda and rho.
     challenge, likelihood : str
@@ -255,47 +252,66 @@ def confusion_terms(
     Returns
     -------
     float array, shape (n_pairs, K)
-        Nats; padding holds finite numbers without meaning.
+        Nats.
+
+    Examples
+    --------
+    An agent without a record endorses the first of three candidates.
+
+    >>> nothing, first = np.zeros((1, 3, 3)), np.array([[1.0, 0.0, 0.0]])
+    >>> np.exp(confusion_terms(nothing, first, 0 * first, 5.0, 0.6, "composite", "plugin")).round(12).tolist()
+    [[0.6, 0.2, 0.2]]
     """
     width = counts.shape[-1]
-    size = xp.sum(offered, axis=-1)[:, None, None]
-    inside = offered[:, None, :]
-    off_diagonal = (1 - prior_accuracy) / xp.maximum(size - 1, 1)
-    base = xp.where(np.eye(width, dtype=bool), prior_accuracy, off_diagonal)
-    cells = xp.where(inside, counts + prior_strength * base, 0.0)
+    off_diagonal = (1 - prior_accuracy) / (width - 1)
+    cells = counts + prior_strength * xp.where(np.eye(width, dtype=bool), prior_accuracy, off_diagonal)
     total = xp.sum(cells, axis=-1, keepdims=True)
-    rejected = xp.sum(x, axis=-1, keepdims=True)
-    said = e if challenge == "set" else xp.where(offered, e + rejected - x, 0.0)
+    said = e if challenge == "set" else e + xp.sum(x, axis=-1, keepdims=True) - x
     said = said[:, None, :]
-    safe = xp.where(inside, cells, 1.0)
     if likelihood == "marginal":
-        values = xp.sum(xp.where(inside, log_rising(safe, said, xp), 0.0), axis=-1)
+        values = xp.sum(log_rising(cells, said, xp), axis=-1)
         values = values - log_rising(total[..., 0], xp.sum(said, axis=-1), xp)
     else:
-        values = xp.sum(said * (xp.log(safe) - xp.log(total)), axis=-1)
+        values = xp.sum(said * (xp.log(cells) - xp.log(total)), axis=-1)
     if challenge == "set":
-        others = xp.where(inside, total - safe, 1.0)
-        spared = x[:, None, :] * (xp.log(others) - xp.log(total))
-        values = values + xp.sum(xp.where(inside, spared, 0.0), axis=-1)
+        spared = xp.log(_sum_of_others(cells, xp)) - xp.log(total)
+        values = values + xp.sum(x[:, None, :] * spared, axis=-1)
     return values
 
 
+def _sum_of_others(cells: Any, xp: Any) -> Any:
+    """Sum each row without the cell itself; total minus cell would cancel where one cell holds nearly all."""
+    nothing = xp.zeros_like(cells[..., :1])
+    before = xp.concatenate([nothing, xp.cumsum(cells, axis=-1)[..., :-1]], axis=-1)
+    after = xp.concatenate([xp.cumsum(cells[..., :0:-1], axis=-1)[..., ::-1], nothing], axis=-1)
+    return before + after
+
+
 @dataclass(frozen=True)
-class _Block:
-    """Pairs with their candidates side by side, padded to the widest task of the block."""
+class Block:
+    """Pairs of task and agent with their candidates side by side; all tasks of a block offer as many.
+
+    Attributes
+    ----------
+    pairs : int64 array, shape (n_pairs,)
+        Positions among the pairs of `Evidence`.
+    candidates : int64 array, shape (n_pairs, K)
+        Class codes.
+    e, x : float64 arrays, shape (n_pairs, K)
+        Endorsements and rejections of each candidate.
+    """
 
     pairs: Ints
     candidates: Ints
-    offered: NDArray[np.bool_]
     e: Floats
     x: Floats
 
     def pseudo_counts(self) -> Floats:
         """c[l] = e[l] + sum_{a != l} x[a]."""
-        return self.e + self.x.sum(axis=1, keepdims=True) - self.x
+        return np.asarray(self.e + self.x.sum(axis=1, keepdims=True) - self.x)
 
 
-def _dense(traces: Traces, evidence: Evidence, pairs: Ints) -> Iterator[_Block]:
+def dense_blocks(traces: Traces, evidence: Evidence, pairs: Ints) -> Iterator[Block]:
     """Yield blocks of pairs that share K, small enough that (n_pairs, K, K) stays within BATCH cells."""
     cell_start = np.searchsorted(evidence.cell_pair, np.arange(len(evidence.task) + 1))
     k = evidence.k[pairs]
@@ -312,7 +328,7 @@ def _dense(traces: Traces, evidence: Evidence, pairs: Ints) -> Iterator[_Block]:
             column = evidence.cell_candidate[cells] - first[row]
             e, x = np.zeros((len(part), width)), np.zeros((len(part), width))
             e[row, column], x[row, column] = evidence.e[cells], evidence.x[cells]
-            yield _Block(part, candidates, np.ones(candidates.shape, bool), e, x)
+            yield Block(part, candidates, e, x)
 
 
 def _pair_patterns(traces: Traces, evidence: Evidence) -> tuple[Ints, Ints]:
@@ -336,9 +352,7 @@ def _pair_patterns(traces: Traces, evidence: Evidence) -> tuple[Ints, Ints]:
 
 
 def _candidate_sets(traces: Traces) -> Ints:
-    """Number the distinct candidate lists, shape (n_tasks,)."""
+    """Return a number for each task, the same where the lists of candidates are; shape (n_tasks,)."""
     seen: dict[bytes, int] = {}
-    codes, start = traces.candidate_class, traces.candidate_start
-    return np.array(
-        [seen.setdefault(codes[a:b].tobytes(), len(seen)) for a, b in zip(start[:-1], start[1:], strict=True)], np.int64
-    )
+    lists = pairwise(traces.candidate_start.tolist())
+    return np.array([seen.setdefault(traces.candidate_class[a:b].tobytes(), len(seen)) for a, b in lists], np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["NotFittedError", "RepeatWarning", "TraceError", "TraceWarning"]
+__all__ = ["NotFittedError", "RepeatWarning", "TraceError", "TraceWarning", "shown"]
 
 
 class TraceError(ValueError):
@@ -35,7 +35,7 @@ class TraceError(ValueError):
         self, problem: str, *, where: str = "", field: str = "", value: Any = None, remedy: str = ""
     ) -> None:
         self.problem, self.where, self.field, self.value, self.remedy = problem, where, field, value, remedy
-        seen = f"{field} = {_shown(value)} " if field else ""
+        seen = f"{field} = {shown(value)} " if field else ""
         super().__init__(f"{where + ': ' if where else ''}{seen}{problem}{'; ' + remedy if remedy else ''}")
 
 
@@ -44,13 +44,42 @@ class TraceWarning(UserWarning):
 
 
 class RepeatWarning(UserWarning):
-    """An agent repeats itself so often that its evidence turns its sign (spec: turning n)."""
+    """An agent repeats itself so often that its evidence turns its sign."""
 
 
 class NotFittedError(ValueError, AttributeError):
     """An arm was used before `fit`."""
 
 
-def _shown(value: Any) -> str:
-    text = repr(value)
+def shown(value: Any) -> str:
+    """Return `value` as a message shows it: NumPy and pandas wrappers taken off, cut at 80 characters.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    str
+        Its `repr`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shown([np.int64(5), np.float64(0.5)])
+    '[5, 0.5]'
+    """
+    text = repr(_unwrapped(value))
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _unwrapped(value: Any) -> Any:
+    unwrap = getattr(value, "tolist", None)
+    if callable(unwrap):
+        value = unwrap()
+    if type(value) in (list, tuple):
+        return type(value)(map(_unwrapped, value))
+    if type(value) is dict:
+        return {_unwrapped(key): _unwrapped(held) for key, held in value.items()}
+    return value

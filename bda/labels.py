@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bda.errors import TraceError
-from bda.names import Name, is_missing, plain_name
+from bda.errors import TraceError, shown
+from bda.names import Name, is_missing, listed, plain_name
 
 if TYPE_CHECKING:
     from bda.traces import Traces
 
-__all__ = ["candidate_positions", "gold_codes", "read_label_csv"]
+__all__ = ["candidate_positions", "gold_codes", "is_unlabelled", "offered", "read_label_csv"]
 
 LABEL_COLUMNS = ("label", "gold", "truth", "answer")
 
@@ -53,18 +55,20 @@ def gold_codes(traces: Traces, gold: Any, strict: bool = False) -> NDArray[np.in
     if gold is None:
         return traces.gold
     if isinstance(gold, (str, os.PathLike)):
-        return _by_name(traces, read_label_csv(gold), strict, str(gold), as_text=True)
+        _refuse_lookalikes(traces, str(gold))
+        rows = list(_csv_rows(gold))
+        return _by_name(traces, [row[1:] for row in rows], strict, lambda i: f"{gold}:{rows[i][0]}", as_text=True)
     if isinstance(gold, Mapping):
-        return _by_name(traces, gold.items(), strict, "labels")
+        return _by_name(traces, gold.items(), strict, lambda i: "labels")
     if hasattr(gold, "columns") and hasattr(gold, "iloc"):
-        return _by_name(traces, _frame_pairs(gold), strict, "labels")
-    if hasattr(gold, "index") and hasattr(gold, "to_numpy"):
         index = list(gold.index)
-        known = sum(_known(traces, task) for task in index)
-        positions = index == list(range(len(traces)))
-        if not (positions and known < len(index)):
-            return _by_name(traces, zip(index, gold.to_numpy(), strict=True), strict, "labels")
-        gold = gold.to_numpy()
+        return _by_name(traces, _frame_pairs(gold), strict, lambda i: f"labels, row {index[i]}")
+    if hasattr(gold, "index") and hasattr(gold, "to_numpy"):
+        index, labels = list(gold.index), gold.to_numpy()
+        counted = index == list(range(len(index)))
+        if not counted or all(_known(traces, task) for task in index):
+            return _by_name(traces, zip(index, labels, strict=True), strict, lambda i: "labels")
+        gold = labels  # the index only counts, and tasks have other names
     return _by_position(traces, gold)
 
 
@@ -94,88 +98,158 @@ def candidate_positions(traces: Traces, task: NDArray[Any], class_: NDArray[Any]
     return np.where(hit, order[at], -1)
 
 
+def offered(traces: Traces, n: int) -> list[Name]:
+    """Return the candidates of task number n, in its own order.
+
+    Parameters
+    ----------
+    traces : Traces
+        The tasks.
+    n : int
+        A position.
+
+    Returns
+    -------
+    list of names
+        K_n of them.
+    """
+    codes = traces.candidate_class[traces.candidate_start[n] : traces.candidate_start[n + 1]]
+    return [traces.classes[code] for code in codes]
+
+
 def read_label_csv(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
     """Read a `task,label` table; the label column may also be called gold, truth or answer.
 
     Parameters
     ----------
     path : path
-        A CSV file with a header.
+        A CSV file with a header, `.gz` or plain.
 
     Returns
     -------
     list of (task, label)
         As text; an empty label means unlabelled.
     """
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file)
-        header = [name.strip() for name in next(rows, [])]
-        column = next((header.index(name) for name in LABEL_COLUMNS if name in header), None)
-        if "task" not in header or column is None:
-            raise TraceError(
-                "lacks a column", where=f"{path}:1", field="header", value=header, remedy="use task,label"
-            )
-        task = header.index("task")
-        pairs = []
-        for row in rows:
-            if not row:
-                continue
-            if len(row) != len(header):
-                raise TraceError(
-                    f"has {len(row)} fields, the header {len(header)}",
-                    where=f"{path}:{rows.line_num}",
-                    field="row",
-                    value=row,
-                    remedy="quote labels that hold commas",
-                )
-            pairs.append((row[task], row[column]))
-    return pairs
+    return [(task, label) for _, task, label in _csv_rows(path)]
+
+
+def is_unlabelled(label: Any, classes: Mapping[Any, int]) -> bool:
+    """Return whether a label says that there is none: missing, empty, or -1 where -1 is not a class.
+
+    Parameters
+    ----------
+    label : object
+        What stands where a label belongs.
+    classes : mapping
+        By class name.
+
+    Returns
+    -------
+    bool
+        Whether to skip it.
+    """
+    if isinstance(label, str):
+        return label == "" or (label == "-1" and "-1" not in classes and -1 not in classes)
+    minus_one = isinstance(label, (int, float, np.integer, np.floating)) and label == -1
+    return is_missing(label) or (minus_one and -1 not in classes)
+
+
+def _csv_rows(path: str | os.PathLike[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield line, task and label of every row that is not blank."""
+    line = 0
+    try:
+        with _opened(path) as file:
+            rows = csv.reader(file)
+            header = [name.strip() for name in next(rows, [])]
+            task, label = _label_columns(header, f"{path}:1", "header")
+            for row in rows:
+                line = rows.line_num
+                if len(row) not in (0, len(header)):
+                    raise TraceError(
+                        f"has {len(row)} fields, the header {len(header)}",
+                        where=f"{path}:{line}",
+                        field="row",
+                        value=row,
+                        remedy="quote labels that hold commas",
+                    )
+                if row:
+                    yield line, row[task], row[label]
+    except (UnicodeDecodeError, csv.Error, EOFError, gzip.BadGzipFile, zlib.error) as fault:
+        raise TraceError(
+            f"cannot be read after line {line}: {fault}", where=str(path), remedy="save it as CSV in UTF-8, whole"
+        ) from None
+
+
+def _opened(path: str | os.PathLike[str]) -> TextIO:
+    opener = gzip.open if str(path).endswith(".gz") else open
+    return cast(TextIO, opener(path, "rt", encoding="utf-8-sig", newline=""))
+
+
+def _label_columns(columns: list[Any], where: str, field: str) -> tuple[int, int]:
+    """Return the positions of the task and of the label."""
+    label = next((columns.index(name) for name in LABEL_COLUMNS if name in columns), None)
+    if "task" not in columns or label is None:
+        raise TraceError("lacks a column", where=where, field=field, value=columns, remedy="use task,label")
+    return columns.index("task"), label
+
+
+def _frame_pairs(frame: Any) -> Iterable[tuple[Any, Any]]:
+    task, label = _label_columns(list(frame.columns), "labels", "columns")
+    return zip(frame.iloc[:, task].to_list(), frame.iloc[:, label].to_list(), strict=True)
 
 
 def _by_name(
-    traces: Traces, pairs: Iterable[tuple[Any, Any]], strict: bool, source: str, as_text: bool = False
+    traces: Traces,
+    pairs: Iterable[tuple[Any, Any]],
+    strict: bool,
+    place: Callable[[int], str],
+    as_text: bool = False,
 ) -> NDArray[np.int32]:
-    tasks: dict[Any, list[int]] = {}
+    rows: dict[Any, list[int]] = {}
     for n, name in enumerate(traces.task_ids):
-        tasks.setdefault(str(name) if as_text else name, []).append(n)
+        rows.setdefault(str(name) if as_text else name, []).append(n)
     class_of: dict[Any, int] = {str(c) if as_text else c: k for k, c in enumerate(traces.classes)}
-    if as_text and len(class_of) < len(traces.classes):
-        raise TraceError("names classes that differ only in type", where=source, remedy="pass a mapping instead")
     codes = np.full(len(traces), -1, np.int32)
-    unknown: list[Any] = []
-    matched = 0
-    for task, label in pairs:
-        key = task.item() if isinstance(task, np.generic) else task
-        rows = tasks.get(key)
-        if rows is None:
-            unknown.append(key)
+    source = [""] * len(traces)
+    unknown: list[tuple[str, Any]] = []
+    matched = False
+    for i, (task, label) in enumerate(pairs):
+        key = _text_key(task, rows) if as_text else _hashable(task, place(i))
+        if key not in rows:
+            unknown.append((place(i), key))
             continue
-        matched += 1
-        if is_missing(label) or label == "":
+        matched = True
+        if is_unlabelled(label, class_of):
             continue
-        code = _class_code(class_of, label, f"{source}, task {key!r}", as_text)
-        for n in rows:
-            if codes[n] >= 0 and codes[n] != code:
+        where = f"{place(i)}, task {shown(key)}"
+        code = _class_code(class_of, _text_key(label, class_of) if as_text else label, where)
+        for n in rows[key]:
+            if codes[n] not in (-1, code):
                 raise TraceError(
-                    f"is labelled {traces.classes[codes[n]]!r} and {label!r}",
-                    where=source,
-                    field="task",
-                    value=key,
+                    f"differs from {traces.classes[codes[n]]!r}, given before",
+                    where=where,
+                    field="label",
+                    value=label,
                     remedy="keep one label a task",
                 )
-            codes[n] = code
+            codes[n], source[n] = code, where
     if unknown and (strict or not matched):
+        where, key = unknown[0]
         raise TraceError(
             f"and {len(unknown) - 1} more are not in the traces" if len(unknown) > 1 else "is not in the traces",
-            where=source,
+            where=where,
             field="task",
-            value=unknown[0],
-            remedy=f"tasks are named like {', '.join(repr(t) for t in traces.task_ids[:3])}",
+            value=key,
+            remedy=f"tasks are named like {listed(traces.task_ids[:3])}",
         )
     return _checked(traces, codes, source)
 
 
 def _by_position(traces: Traces, gold: Any) -> NDArray[np.int32]:
+    if isinstance(gold, (set, frozenset)) or not isinstance(gold, Iterable):
+        raise TraceError(
+            f"is a {type(gold).__name__}", field="labels", value=gold, remedy="pass a mapping or a list in task order"
+        )
     values = list(gold)
     if len(values) != len(traces):
         raise TraceError(
@@ -186,48 +260,64 @@ def _by_position(traces: Traces, gold: Any) -> NDArray[np.int32]:
         )
     class_of: dict[Any, int] = {c: k for k, c in enumerate(traces.classes)}
     codes = np.full(len(values), -1, np.int32)
+    source = [f"labels[{n}], task {shown(name)}" for n, name in enumerate(traces.task_ids)]
     for n, label in enumerate(values):
-        if not is_missing(label) and not (_is_minus_one(label) and -1 not in class_of):
-            codes[n] = _class_code(class_of, label, f"labels[{n}]", False)
-    return _checked(traces, codes, "labels")
+        if not is_unlabelled(label, class_of):
+            codes[n] = _class_code(class_of, label, source[n])
+    return _checked(traces, codes, source)
 
 
-def _class_code(class_of: Mapping[Any, int], label: Any, where: str, as_text: bool) -> int:
-    name: Name = label if as_text else plain_name(label, "label", where)
-    code = class_of.get(name)
+def _class_code(class_of: Mapping[Any, int], label: Any, where: str) -> int:
+    code = class_of.get(plain_name(label, "label", where))
     if code is None:
-        shown = ", ".join(repr(c) for c in list(class_of)[:8])
-        raise TraceError(
-            "is not a class", where=where, field="label", value=label, remedy=f"classes are {shown}"
-        )
+        remedy = f"classes are {listed(class_of)}"
+        raise TraceError("is not a class", where=where, field="label", value=label, remedy=remedy)
     return code
 
 
-def _checked(traces: Traces, codes: NDArray[np.int32], source: str) -> NDArray[np.int32]:
+def _checked(traces: Traces, codes: NDArray[np.int32], source: list[str]) -> NDArray[np.int32]:
     """Check that every label is among its task's candidates."""
     labelled = np.flatnonzero(codes >= 0)
     outside = labelled[candidate_positions(traces, labelled, codes[labelled]) < 0]
     if len(outside):
         n = int(outside[0])
-        offered = traces.candidate_class[traces.candidate_start[n] : traces.candidate_start[n + 1]]
         raise TraceError(
             "is not a candidate of its task",
-            where=f"{source}, task {traces.task_ids[n]!r}",
+            where=source[n],
             field="label",
             value=traces.classes[codes[n]],
-            remedy=f"it offers {', '.join(repr(traces.classes[c]) for c in offered[:8])}",
+            remedy=f"it offers {listed(offered(traces, n))}",
         )
     return codes
 
 
-def _frame_pairs(frame: Any) -> Iterable[tuple[Any, Any]]:
-    columns = list(frame.columns)
-    column = next((name for name in LABEL_COLUMNS if name in columns), None)
-    if "task" not in columns or column is None:
-        raise TraceError(
-            "lacks a column", where="labels", field="columns", value=columns, remedy="use task and label"
-        )
-    return zip(frame["task"].to_list(), frame[column].to_list(), strict=True)
+def _refuse_lookalikes(traces: Traces, path: str) -> None:
+    """Refuse a table of text where it cannot tell 1 from "1"."""
+    for field, names in (("classes", set(traces.classes)), ("tasks", set(traces.task_ids))):
+        seen: dict[str, Name] = {}
+        for name in names:
+            other = seen.setdefault(str(name), name)
+            if other != name:
+                raise TraceError(
+                    f"cannot be told from {other!r} in a table of text",
+                    where=path,
+                    field=field,
+                    value=name,
+                    remedy="pass a mapping instead",
+                )
+
+
+def _text_key(text: str, known: Mapping[str, Any]) -> str:
+    """Return the name meant; a column of whole numbers with a gap is often written as 1.0, 2.0."""
+    return text.removesuffix(".0") if text not in known else text
+
+
+def _hashable(task: Any, where: str) -> Any:
+    try:
+        hash(task)
+    except TypeError:
+        plain_name(task, "task", where)
+    return task.item() if isinstance(task, np.generic) else task
 
 
 def _known(traces: Traces, task: Any) -> bool:
@@ -236,7 +326,3 @@ def _known(traces: Traces, task: Any) -> bool:
     except KeyError:
         return False
     return True
-
-
-def _is_minus_one(label: Any) -> bool:
-    return isinstance(label, (int, float, np.integer, np.floating)) and label == -1

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bda.arm import Arm, Contributions, check_prior, one_of, positive
+from bda.arm import Arm, Contributions
 from bda.beta_integrals import CHALLENGES
-from bda.errors import RepeatWarning, TraceError
+from bda.errors import RepeatWarning
 from bda.evidence import Evidence, count_evidence
 from bda.names import Name
+from bda.parameters import check_number, check_option, check_prior
 from bda.posteriors import candidate_evidence, log_class_prior, log_posterior, one_coin_terms
 from bda.reliability import Reliability, measure_reliability, profile_frame, turning_n
 from bda.traces import Traces
@@ -96,6 +97,7 @@ class OneCoin(Arm):
     @property
     def profile_(self) -> pd.DataFrame:
         """Reliability, interval, P(below chance), weight and turning n of every agent (docs/model.md)."""
+        self._require_fit()
         alpha, beta = self._prior_counts(len(self.agents_), np.arange(len(self.agents_)))
         k = self.reliability_.n_candidates
         weight = np.log(alpha * (k - 1) / beta)
@@ -104,8 +106,8 @@ class OneCoin(Arm):
 
     def _check(self) -> None:
         super()._check()
-        positive(self, "alpha", "beta", "temperature")
-        one_of(self, "challenge", CHALLENGES)
+        check_number(self, "alpha", "beta", "temperature")
+        check_option(self, "challenge", CHALLENGES)
         check_prior(self.class_prior)
 
     def _learn(self, traces: Traces, gold_candidate: NDArray[np.int64]) -> None:
@@ -143,7 +145,7 @@ class OneCoin(Arm):
         if self.challenge == "exact" and len(evidence.task):
             challenged = evidence.rejected > 0
             agent, k = evidence.agent[challenged], evidence.k[challenged]
-            low = alpha[agent] / (alpha[agent] + beta[agent]) < (k - 1) / k
+            low = alpha[agent] < (k - 1) * beta[agent]
             if low.any():
                 name = traces.agent_names[agent[low][0]]
                 warnings.warn(
@@ -157,15 +159,19 @@ class OneCoin(Arm):
     def _warn_repeats(self, traces: Traces, evidence: Evidence, alpha: Floats, beta: Floats) -> None:
         pair = evidence.cell_pair
         agent, k = evidence.agent[pair], evidence.k[pair]
-        suspect = (evidence.e > 1) & (k > 2) & (alpha[agent] * (k - 1) < beta[agent])
-        for cell in np.flatnonzero(suspect):
-            a, n = agent[cell], int(evidence.e[cell])
-            turns = turning_n(alpha[a], beta[a], int(k[cell]))
-            if turns is not None and n >= turns:
+        suspect = np.flatnonzero((evidence.e > 1) & (k > 2) & (alpha[agent] * (k - 1) < beta[agent]))
+        turns: dict[tuple[int, int], int | None] = {}
+        for cell in suspect:
+            a, n = int(agent[cell]), int(evidence.e[cell])
+            key = (a, int(k[cell]))
+            if key not in turns:
+                turns[key] = turning_n(float(alpha[a]), float(beta[a]), key[1])
+            turn = turns[key]
+            if turn is not None and n >= turn:
                 warnings.warn(
                     f"{traces.agent_names[a]!r}, below chance, endorses one answer {n} times on task "
-                    f"{traces.task_ids[evidence.task[pair[cell]]]!r}: from {turns} repeats on its weight turns positive; "
-                    "use view='last_vote'",
+                    f"{traces.task_ids[evidence.task[pair[cell]]]!r}: from {turn} repeats on its weight turns "
+                    "positive; use view='last_vote'",
                     RepeatWarning,
                     stacklevel=6,
                 )
@@ -230,16 +236,10 @@ class PerAgent(OneCoin):
 
     def _check(self) -> None:
         super()._check()
-        check_strength(self.kappa)
+        check_number(self, "kappa", least=0)
 
     def _prior_counts(self, n_agents: int, fitted: NDArray[np.int64]) -> tuple[Floats, Floats]:
         return known_or_prior(self.reliability_, self.alpha, self.beta, self.kappa, fitted)
-
-
-def check_strength(kappa: Any) -> None:
-    """Raise unless kappa is a finite number of at least 0."""
-    if isinstance(kappa, bool) or not isinstance(kappa, (int, float, np.number)) or not 0 <= kappa < np.inf:
-        raise TraceError("is not a strength", field="kappa", value=kappa, remedy="use a number of at least 0")
 
 
 def known_or_prior(

@@ -129,7 +129,7 @@ def candidate_evidence(
     """
     base = sum_by(unmentioned, evidence.task, evidence.n_tasks)
     extra = mentioned - unmentioned[evidence.cell_pair]
-    return base[candidate_task] + sum_by(extra, evidence.cell_candidate, evidence.n_candidates)
+    return np.asarray(base[candidate_task] + sum_by(extra, evidence.cell_candidate, evidence.n_candidates))
 
 
 def log_class_prior(traces: Traces, class_prior: Mapping[Name, float] | None) -> Floats:
@@ -153,30 +153,32 @@ def log_class_prior(traces: Traces, class_prior: Mapping[Name, float] | None) ->
         If a class has no weight, or a task's candidates have none between them.
     """
     if class_prior is None:
-        return -np.log(traces.n_candidates)[traces.candidate_task].astype(float)
-    weights = np.empty(len(traces.classes))
-    for code, name in enumerate(traces.classes):
-        weight = class_prior.get(name)
-        if weight is None or not (0 <= weight < np.inf):
-            raise TraceError(
-                f"is not a prior weight of class {name!r}",
-                field="class_prior",
-                value=weight,
-                remedy="map every class to a non-negative number",
-            )
-        weights[code] = weight
-    each = weights[traces.candidate_class]
-    total = sum_by(each, traces.candidate_task, len(traces))
-    if len(total) and total.min() <= 0:
+        return np.asarray(-np.log(traces.n_candidates.astype(float))[traces.candidate_task])
+    with np.errstate(divide="ignore"):
+        each = np.log([_weight(class_prior, name) for name in traces.classes])[traces.candidate_class]
+    held = sum_by(np.isfinite(each).astype(float), traces.candidate_task, len(traces))
+    if len(held) and held.min() <= 0:
         raise TraceError(
             "gives no weight to any candidate",
-            where=f"task {traces.task_ids[total.argmin()]!r}",
+            where=f"task {traces.task_ids[held.argmin()]!r}",
             field="class_prior",
             value=dict(class_prior),
             remedy="give one of them a positive weight",
         )
-    with np.errstate(divide="ignore"):
-        return np.log(each) - np.log(total)[traces.candidate_task]
+    return np.asarray(log_posterior(np.zeros(len(each)), 1.0, each, traces.candidate_task, len(traces)))
+
+
+def _weight(class_prior: Mapping[Name, float], name: Name) -> float:
+    weight = class_prior.get(name)
+    number = isinstance(weight, (int, float, np.integer, np.floating)) and not isinstance(weight, bool)
+    if weight is None or not number or not 0 <= weight < np.inf:
+        raise TraceError(
+            f"is not a prior weight of class {name!r}",
+            field="class_prior",
+            value=weight,
+            remedy="map every class to a non-negative number",
+        )
+    return float(weight)
 
 
 def sum_by(values: Any, index: Any, size: int, xp: Any = np) -> Any:

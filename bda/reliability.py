@@ -7,6 +7,7 @@ which is not a posterior: kappa is a strength, not a number of moves.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ class Reliability:
     chance : float array, shape (n_agents,)
         Mean over its moves of 1/K (endorsement) or (K-1)/K (challenge); NaN without a labelled move.
     n_candidates : int
-        The commonest K among the labelled tasks, at which weights are stated.
+        The commonest K among the labelled tasks, at which weights are stated; 2 without a labelled task.
     """
 
     right: NDArray[np.int64]
@@ -113,15 +114,15 @@ def turning_n(alpha: float, beta: float, k: int) -> int | None:
     >>> turning_n(3.0, 20.0, 4)
     15
     """
-    if k < 3 or not _repeated_weight(alpha, beta, k, 1) < 0:
+    if k < 3 or alpha * (k - 1) >= beta:
         return None
     high = 2
-    while _repeated_weight(alpha, beta, k, high) <= 0:
+    while not _weighs_positively(alpha, beta, k, high):
         high *= 2
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if _repeated_weight(alpha, beta, k, middle) <= 0 else (low, middle)
+        low, high = (low, middle) if _weighs_positively(alpha, beta, k, middle) else (middle, high)
     return high
 
 
@@ -130,7 +131,7 @@ def profile_frame(
     found: Reliability,
     prior: tuple[float, float],
     weight: Floats,
-    turning: list[int | None],
+    turning: Sequence[int | None],
     level: float = 0.95,
 ) -> pd.DataFrame:
     """Return the reliability profile, one row an agent.
@@ -145,7 +146,7 @@ def profile_frame(
         alpha0 and beta0 of the reported posterior.
     weight : float array, shape (n_agents,)
         Weight of one endorsement at K = `found.n_candidates`, nats.
-    turning : list of int or None
+    turning : sequence of int or None
         Turning n of every agent.
     level : float
         Of the central credible interval.
@@ -177,5 +178,7 @@ def profile_frame(
     )
 
 
-def _repeated_weight(alpha: float, beta: float, k: int, n: int) -> float:
-    return float(log_rising(alpha, n) - log_rising(beta, n) + n * np.log(k - 1))
+def _weighs_positively(alpha: float, beta: float, k: int, n: int) -> bool:
+    """Whether n equal endorsements weigh more than rounding: where they cross zero, one more adds far more."""
+    weight = float(log_rising(alpha, n) - log_rising(beta, n) + n * np.log(k - 1))
+    return weight > 1e-13 * n

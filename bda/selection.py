@@ -130,7 +130,7 @@ def choose(tuned: Tuned, traces: Traces, gold: NDArray[np.int32], splits: Sequen
     choices = []
     for column in scores.T:
         level = np.floor((column - column.min()) / SAME_BRIER)
-        best = min(np.flatnonzero(level < 1), key=lambda s: _preference(settings[s], s))
+        best = min(np.flatnonzero(level < 1).tolist(), key=lambda s: _preference(settings[s], s))
         choices.append(Choice(settings[best], float(column[best])))
     return choices
 

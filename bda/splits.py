@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bda.errors import TraceError
-from bda.names import Name, ordered
+from bda.names import Name, is_missing, ordered, plain_name
 from bda.traces import Traces
 
 __all__ = ["PROTOCOLS", "Split", "group_names", "inner_folds", "make_splits"]
@@ -114,8 +114,8 @@ def group_names(traces: Traces, groups: object = None) -> list[Name]:
     traces : Traces
         The tasks.
     groups : None, str or sequence, optional
-        None takes `meta.group` where a task has one and its own name elsewhere; a string names another key of
-        `meta`; a sequence is aligned to the tasks.
+        None takes `meta.group`; a string names another key of `meta`; a sequence is aligned to the tasks. A task
+        without a group is one of its own, under its own name.
 
     Returns
     -------
@@ -127,14 +127,18 @@ def group_names(traces: Traces, groups: object = None) -> list[Name]:
         meta = traces.meta or ({},) * len(traces)
         if groups is not None and not any(key in m for m in meta):
             raise TraceError("is in no task's meta", field="groups", value=key, remedy="name a key of meta")
-        return [m.get(key, task) for m, task in zip(meta, traces.task_ids, strict=True)]
-    found = list(groups)  # type: ignore[call-overload]
+        found = [m.get(key) for m in meta]
+    else:
+        found = list(groups)  # type: ignore[call-overload]
     if len(found) != len(traces):
         raise TraceError(
             f"has {len(found)} entries for {len(traces)} tasks", field="groups", value=type(groups).__name__,
             remedy="align it to the tasks",
         )  # fmt: skip
-    return [g.item() if isinstance(g, np.generic) else g for g in found]
+    return [
+        task if is_missing(group) else plain_name(group, "group", f"task {task!r}")
+        for task, group in zip(traces.task_ids, found, strict=True)
+    ]
 
 
 def inner_folds(gold: NDArray[np.int32], traces: Traces, rng: np.random.Generator) -> Ints:

@@ -70,10 +70,11 @@ def decide(traces: Traces, log_proba: NDArray[np.float64], seed: int) -> Decisio
     chosen = np.full(n, -1, np.int64)
     position = np.flatnonzero(best)
     chosen[task[position]] = position
+    first = np.cumsum(tied) - tied
     for i in np.flatnonzero(tied > 1):
-        among = position[np.searchsorted(task[position], i) :][: tied[i]]
+        among = position[first[i] : first[i] + tied[i]]
         names = [traces.classes[c] for c in traces.candidate_class[among]]
-        pick = int(keyed_uniform(seed, traces.task_ids[i]) * len(names))
+        pick = int(keyed_uniform(int(seed), traces.task_ids[i]) * len(names))
         chosen[i] = among[ordered(names)[pick]]
     return Decisions(chosen, tied)
 
@@ -97,5 +98,5 @@ def keyed_uniform(*key: Name) -> float:
     True
     """
     text = "\x1f".join(f"{type(part).__name__}:{part}" for part in key)
-    digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return (int.from_bytes(digest, "big") >> 11) / 2**53

@@ -2,88 +2,32 @@
 
 A task n offers candidates k = 1..K_n (K_n >= 2, differing between tasks); agents make moves of four types
 (propose, concede, challenge, abstain) in rounds 0, 1, ... `Traces` holds the moves of all tasks as read-only
-NumPy columns, sorted by task and resolved once (see `bda.resolution`); views select resolved moves.
+NumPy columns, sorted by task and resolved once (`bda.resolution`). Tasks are picked in `bda.columns`, moves in
+`bda.views`; each form on disk or in memory is read in a file of its own, which is loaded when it is needed.
 """
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from bda.errors import TraceError
+from bda.moves import Moves
 from bda.names import Name
-from bda.resolution import TYPES, last_endorsements
+from bda.views import TraceViews
 
 if TYPE_CHECKING:
     import os
 
     import pandas as pd
 
-    from bda.evidence import Evidence
     from bda.protocol import ProtocolReport
 
 __all__ = ["Moves", "Traces"]
 
 
-@dataclass(frozen=True)
-class Moves:
-    """Columns of all moves, sorted by task; within a task they keep file order.
-
-    Attributes
-    ----------
-    task, agent, round, type, answer, target, status : integer arrays, shape (n_moves,)
-        Codes; `answer` and `target` are -1 where the move states none. `answer` is what was stated.
-    frozen : bool array, shape (n_moves,)
-        Concessions whose stated answer holds.
-    confidence : float array, shape (n_moves,), or None
-        Self-reported, NaN where absent; no posterior reads it.
-    kind : int8 array, shape (n_moves,)
-        1 endorses, -1 rejects, 0 carries no information.
-    resolved : int32 array, shape (n_moves,)
-        The class that is endorsed or rejected, -1 where `kind` is 0.
-    irregular : int16 array, shape (n_moves,)
-        Bits of `bda.resolution.IRREGULARITIES`.
-    """
-
-    task: NDArray[np.int64]
-    agent: NDArray[np.int32]
-    round: NDArray[np.int64]
-    type: NDArray[np.int8]
-    answer: NDArray[np.int32]
-    target: NDArray[np.int32]
-    status: NDArray[np.int8]
-    frozen: NDArray[np.bool_]
-    confidence: NDArray[np.float64] | None
-    kind: NDArray[np.int8]
-    resolved: NDArray[np.int32]
-    irregular: NDArray[np.int16]
-
-    def __post_init__(self) -> None:
-        for column in vars(self).values():
-            if column is not None:
-                column.setflags(write=False)
-
-    def __len__(self) -> int:
-        return len(self.task)
-
-    def take(self, rows: NDArray[Any], **changed: Any) -> Moves:
-        """Return the moves at `rows`, with some columns replaced."""
-        columns = {
-            name: None if column is None else column[rows]
-            for name, column in vars(self).items()
-            if name not in changed
-        }
-        return Moves(**columns, **changed)
-
-
-@dataclass(frozen=True, eq=False)
-class Traces:
+@dataclass(frozen=True, eq=False, repr=False)
+class Traces(TraceViews):
     """Typed moves of a council on many tasks: columnar, immutable, indexable.
 
     Build one with `read_jsonl`, `from_records`, `from_frame`, `from_votes` or `read_parquet`.
@@ -119,22 +63,6 @@ class Traces:
     >>> len(traces), traces.classes, traces.agent_names
     (1, ('no', 'yes'), ('ada', 'cox'))
     """
-
-    task_ids: NDArray[np.object_]
-    agent_names: tuple[Name, ...]
-    classes: tuple[Name, ...]
-    candidate_start: NDArray[np.int64]
-    candidate_class: NDArray[np.int32]
-    gold: NDArray[np.int32]
-    moves_table: Moves
-    meta: tuple[Mapping[str, Any], ...] | None = None
-    is_view: bool = False
-
-    def __post_init__(self) -> None:
-        for column in (self.task_ids, self.candidate_start, self.candidate_class, self.gold):
-            column.setflags(write=False)
-
-    # ---- reading and writing; each form lives in a file of its own -------------------------------------
 
     @classmethod
     def read_jsonl(cls, path: str | os.PathLike[str], *, gold: Any = None, duplicates: str = "keep") -> Traces:
@@ -277,7 +205,7 @@ class Traces:
         >>> len(Traces.from_votes(np.array([[0, 1, -1], [1, 1, 0]])).moves_table)
         5
         """
-        from bda.frames import from_votes
+        from bda.vote_tables import from_votes
 
         return from_votes(votes, tasks, agents, classes, gold)
 
@@ -300,7 +228,7 @@ class Traces:
         >>> from bda import Traces
         >>> Traces.read_parquet("council.parquet")  # doctest: +SKIP
         """
-        from bda.frames import read_parquet
+        from bda.parquet import read_parquet
 
         return read_parquet(path)
 
@@ -341,7 +269,7 @@ class Traces:
         >>> from bda import Traces
         >>> Traces.from_votes([[0, 1]]).write_parquet("council.parquet")  # doctest: +SKIP
         """
-        from bda.frames import write_parquet
+        from bda.parquet import write_parquet
 
         write_parquet(self, path)
 
@@ -409,312 +337,3 @@ class Traces:
         from bda.protocol import ProtocolReport
 
         return ProtocolReport(self)
-
-    # ---- size and selection -----------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return len(self.task_ids)
-
-    @property
-    def shape(self) -> tuple[int]:
-        """(n_tasks,): lets scikit-learn's splitters index traces as they index arrays."""
-        return (len(self),)
-
-    @cached_property
-    def n_candidates(self) -> NDArray[np.int64]:
-        """K_n, shape (n_tasks,)."""
-        return np.diff(self.candidate_start)
-
-    @cached_property
-    def counted(self) -> dict[tuple[bool, str], Evidence]:
-        """Evidence already counted, by reading and view; filled by `bda.evidence.count_evidence`."""
-        return {}
-
-    @cached_property
-    def candidate_task(self) -> NDArray[np.int64]:
-        """The task of every candidate, shape (n_candidates,)."""
-        return np.repeat(np.arange(len(self)), self.n_candidates)
-
-    def __getitem__(self, index: Any) -> Traces:
-        if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:
-            index = index[0]
-        return self.tasks(index)
-
-    def __iter__(self) -> Iterator[Traces]:
-        return (self.tasks(i) for i in range(len(self)))
-
-    def __repr__(self) -> str:
-        labelled = int((self.gold >= 0).sum())
-        return (
-            f"Traces({len(self)} tasks, {len(self.agent_names)} agents, {len(self.classes)} classes, "
-            f"{len(self.moves_table)} moves, {labelled} labelled)"
-        )
-
-    def tasks(self, index: Any) -> Traces:
-        """Return the tasks at `index`: a position, slice, mask, or sequence of positions.
-
-        Parameters
-        ----------
-        index : int, slice, bool array or integer array
-            Positions; repeats are allowed (a bootstrap sample).
-
-        Returns
-        -------
-        Traces
-            Same classes and agents, fewer tasks.
-
-        Raises
-        ------
-        IndexError
-            For a position out of range or a mask of another length.
-
-        Examples
-        --------
-        >>> from bda import Traces
-        >>> Traces.from_votes([[0, 1], [1, 1], [0, 0]]).tasks([2, 0]).task_ids.tolist()
-        [2, 0]
-        """
-        rows = _positions(index, len(self))
-        start = np.searchsorted(self.moves_table.task, np.arange(len(self) + 1))
-        picked = _ranges(start[rows], start[rows + 1])
-        moves = self.moves_table.take(
-            picked, task=np.repeat(np.arange(len(rows)), start[rows + 1] - start[rows])
-        )
-        offered = _ranges(self.candidate_start[rows], self.candidate_start[rows + 1])
-        return replace(
-            self,
-            task_ids=self.task_ids[rows],
-            candidate_start=np.concatenate([[0], np.cumsum(self.n_candidates[rows])]),
-            candidate_class=self.candidate_class[offered],
-            gold=self.gold[rows],
-            moves_table=moves,
-            meta=None if self.meta is None else tuple(self.meta[i] for i in rows),
-        )
-
-    def position(self, task: Name) -> int:
-        """Return the position of the task named `task`.
-
-        Parameters
-        ----------
-        task : str, int or bool
-            A task name.
-
-        Returns
-        -------
-        int
-            Where it stands in `task_ids`.
-
-        Raises
-        ------
-        KeyError
-            If there is no such task.
-
-        Examples
-        --------
-        >>> from bda import Traces
-        >>> Traces.from_votes([[0, 1], [1, 1]], tasks=["a", "b"]).position("b")
-        1
-        """
-        try:
-            return self._task_position[task]
-        except (KeyError, TypeError):
-            near = ", ".join(repr(t) for t in self.task_ids[:3])
-            raise KeyError(f"there is no task {task!r}; tasks are named like {near}") from None
-
-    @cached_property
-    def _task_position(self) -> dict[Name, int]:
-        return {task: i for i, task in reversed(list(enumerate(self.task_ids)))}
-
-    def subset(self, **meta: Any) -> Traces:
-        """Return the tasks whose `meta` has these values; values compare as text too.
-
-        Parameters
-        ----------
-        **meta : values
-            `subset="Neighbor"` keeps tasks with `meta["subset"] == "Neighbor"`.
-
-        Returns
-        -------
-        Traces
-            Possibly fewer tasks.
-
-        Raises
-        ------
-        TraceError
-            If no task matches, naming the values that exist.
-
-        Examples
-        --------
-        >>> from bda import Traces
-        >>> traces = Traces.read_jsonl("examples/llmbar_judges.jsonl.gz")
-        >>> len(traces.subset(subset="Neighbor"))
-        134
-        """
-        kept = np.ones(len(self), bool)
-        for key, value in meta.items():
-            values = [m.get(key) for m in self.meta or ()] or [None] * len(self)
-            kept &= np.array([v is not None and (v == value or str(v) == str(value)) for v in values], bool)
-            if len(self) and not kept.any():
-                seen = sorted({str(v) for v in values if v is not None})
-                raise TraceError(
-                    "matches no task",
-                    field=f"meta.{key}",
-                    value=value,
-                    remedy=f"values there are {', '.join(seen[:12])}" if seen else f"no task has meta.{key}",
-                )
-        return self.tasks(kept)
-
-    # ---- views, taken on resolved moves -----------------------------------------------------------------
-
-    def round0(self) -> Traces:
-        """Return the moves of round 0 alone.
-
-        Returns
-        -------
-        Traces
-            A view: later rounds are gone, resolution stays.
-
-        Examples
-        --------
-        >>> from bda import Traces
-        >>> len(Traces.from_votes([[0, 1]]).round0().moves_table)
-        2
-        """
-        return self._keep(self.moves_table.round == 0)
-
-    def moves(self, types: str | Iterable[str]) -> Traces:
-        """Return the moves of some types alone.
-
-        Parameters
-        ----------
-        types : str or iterable of str
-            Among propose, concede, challenge, abstain.
-
-        Returns
-        -------
-        Traces
-            A view: an answer that a removed move set still stands where it was used.
-
-        Examples
-        --------
-        >>> from bda import Traces
-        >>> len(Traces.from_votes([[0, 1]]).moves("challenge").moves_table)
-        0
-        """
-        wanted = [types] if isinstance(types, str) else list(types)
-        for name in wanted:
-            if name not in TYPES:
-                raise TraceError("is not a move type", field="types", value=name, remedy=f"use {', '.join(TYPES)}")
-        return self._keep(np.isin(self.moves_table.type, [TYPES.index(name) for name in wanted]))
-
-    def agents(self, names: Name | Iterable[Name]) -> Traces:
-        """Return the moves of some agents alone.
-
-        Parameters
-        ----------
-        names : name, glob pattern, or iterable of these
-            Exact names first; what is not a name is matched as a shell pattern (`*/ab`).
-
-        Returns
-        -------
-        Traces
-            A view with those agents only.
-
-        Raises
-        ------
-        TraceError
-            If a name or pattern matches nobody.
-
-        Examples
-        --------
-        >>> from bda import Traces
-        >>> Traces.from_votes([[0, 1]], agents=["ada", "cox"]).agents("a*").agent_names
-        ('ada',)
-        """
-        wanted: list[Name] = [names] if isinstance(names, (str, int)) else list(names)
-        chosen = sorted({code for name in wanted for code in self._matching(name)})
-        recode = np.full(len(self.agent_names) + 1, -1, np.int32)
-        recode[chosen] = np.arange(len(chosen), dtype=np.int32)
-        kept = recode[self.moves_table.agent] >= 0
-        moves = self.moves_table.take(
-            kept, agent=recode[self.moves_table.agent[kept]], target=recode[self.moves_table.target[kept]]
-        )
-        return replace(
-            self, agent_names=tuple(self.agent_names[i] for i in chosen), moves_table=moves, is_view=True
-        )
-
-    def last_vote(self) -> Traces:
-        """Return each agent's standing answer after the last round, as one proposal in round 0.
-
-        A later unreadable move does not erase it; an agent that never endorsed has none.
-
-        Returns
-        -------
-        Traces
-            A view with at most one move per agent and task.
-
-        Examples
-        --------
-        >>> from bda import Traces
-        >>> traces = Traces.from_records([{"task": 1, "candidates": ["a", "b"], "moves": [
-        ...     {"agent": "x", "round": 0, "type": "propose", "answer": "a"},
-        ...     {"agent": "x", "round": 1, "type": "propose", "answer": "b"}]}])
-        >>> traces.last_vote().to_frame()["answer"].tolist()
-        ['b']
-        """
-        table = self.moves_table
-        last = last_endorsements(table.task, table.agent, table.round, table.kind)
-        zeros = np.zeros(len(last), np.int8)
-        moves = table.take(
-            last,
-            round=zeros.astype(np.int64),
-            type=zeros,
-            answer=table.resolved[last],
-            target=np.full(len(last), -1, np.int32),
-            status=zeros,
-            frozen=zeros.astype(bool),
-            irregular=zeros.astype(np.int16),
-        )
-        return replace(self, moves_table=moves, is_view=True)
-
-    def _keep(self, kept: NDArray[np.bool_]) -> Traces:
-        return replace(self, moves_table=self.moves_table.take(kept), is_view=True)
-
-    def _matching(self, name: Name) -> list[int]:
-        if name in self.agent_names:
-            return [self.agent_names.index(name)]
-        if isinstance(name, str):
-            found = [i for i, a in enumerate(self.agent_names) if fnmatch.fnmatchcase(str(a), name)]
-            if found:
-                return found
-        shown = ", ".join(map(str, self.agent_names[:8]))
-        raise TraceError(
-            "matches no agent", field="agents", value=name, remedy=f"agents are {shown}" + ", ..." * (len(self.agent_names) > 8)
-        )
-
-
-def _positions(index: Any, n: int) -> NDArray[np.int64]:
-    """Return `index` as positions 0..n-1."""
-    if isinstance(index, slice):
-        return np.arange(n)[index]
-    chosen: ArrayLike = np.asarray(index)
-    if chosen.dtype == bool:
-        if chosen.shape != (n,):
-            raise IndexError(f"the mask has shape {chosen.shape} but there are {n} tasks")
-        return np.flatnonzero(chosen)
-    if chosen.size == 0:
-        return np.zeros(0, np.int64)
-    if chosen.dtype.kind not in "iu":
-        raise IndexError(f"tasks are indexed by positions, slices or masks, not by {chosen.dtype}")
-    rows = np.atleast_1d(chosen).astype(np.int64)
-    outside = (rows < -n) | (rows >= n)
-    if outside.any():
-        raise IndexError(f"position {rows[outside][0]} is out of range for {n} tasks")
-    return np.where(rows < 0, rows + n, rows)
-
-
-def _ranges(start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Concatenate the ranges start[i]..stop[i]-1."""
-    length = stop - start
-    offset = np.cumsum(length) - length
-    return np.arange(int(length.sum())) - np.repeat(offset - start, length)

@@ -37,9 +37,9 @@ class Part:
     said : str
         Its moves in short.
     difference : float
-        d_i, in the verdict's unit.
+        d_i, in the verdict's unit; infinite where the class prior excludes the runner-up.
     share : float or None
-        d_i / sum of d; may be negative or exceed 1; None if the sum is below 1e-9 in size.
+        d_i / sum of d; may be negative or exceed 1; None if the sum is below 1e-9 in size, or infinite.
     """
 
     source: Name
@@ -75,11 +75,11 @@ class Verdict:
     >>> traces = Traces.from_votes([[0, 0, 1]], agents=["ada", "bo", "cy"], tasks=["q1"])
     >>> print(OneCoin().explain(traces, "q1"))
     task 'q1': 0 with probability 0.667, before 1 with 0.333
-      source       said       nats   share
-      class prior          +0.0000   +0.00
-      ada          0       +0.6931   +1.00
-      bo           0       +0.6931   +1.00
-      cy           1       -0.6931   -1.00
+      source       said      nats   share
+      class prior         +0.0000   +0.00
+      ada          0      +0.6931   +1.00
+      bo           0      +0.6931   +1.00
+      cy           1      -0.6931   -1.00
     """
 
     task: Name
@@ -111,9 +111,10 @@ class Verdict:
         Returns
         -------
         dict
-            The attributes; `parts` as a list of dictionaries.
+            The attributes; `parts` as a list of dictionaries, an infinite difference as None.
         """
-        return {**vars(self), "parts": [dict(vars(part)) for part in self.parts]}
+        parts = [{**vars(p), "difference": p.difference if np.isfinite(p.difference) else None} for p in self.parts]
+        return {**vars(self), "parts": parts}
 
     def __str__(self) -> str:
         head = (
@@ -149,17 +150,19 @@ def explain(arm: Arm, traces: Traces) -> Verdict:
         With one part for the prior and one for every agent that moved.
     """
     log_proba = arm.log_proba(traces)
-    decision = decide(traces, log_proba, int(arm.random_state))
+    seed = int(arm.random_state)
+    decision = decide(traces, log_proba, seed)
     win = int(decision.candidate[0])
-    rest = np.where(np.arange(len(log_proba)) == win, -np.inf, log_proba)
-    second = int(rest.argmax()) if np.isfinite(rest).any() else int(np.delete(np.arange(len(rest)), win)[0])
+    rest = np.where(np.arange(len(log_proba)) == win, -np.inf, np.maximum(log_proba, np.finfo(float).min))
+    second = int(decide(traces, rest, seed).candidate[0])
     found = arm._contributions(traces)
-    rows = [(PRIOR, "", _difference(found.prior, win, second))]
     said = _said(traces)
     agents = [(name, said.get(name, ""), _difference(row, win, second)) for name, row in found.agents.items()]
     agents += [(name, text, 0.0) for name, text in said.items() if name not in found.agents]
+    rows: list[tuple[Name, str, float]] = [(PRIOR, "", _difference(found.prior, win, second))]
     rows += sorted(agents, key=lambda row: (-row[2], str(row[0])))
     total = sum(row[2] for row in rows)
+    shared = np.isfinite(total) and abs(total) >= 1e-9
     proba = np.exp(log_proba)
     names = [traces.classes[c] for c in traces.candidate_class]
     gold = int(traces.gold[0])
@@ -172,7 +175,7 @@ def explain(arm: Arm, traces: Traces) -> Verdict:
         tied=int(decision.tied[0]),
         unit=found.unit,
         gold=None if gold < 0 else traces.classes[gold],
-        parts=tuple(Part(s, t, d, d / total if abs(total) >= 1e-9 else None) for s, t, d in rows),
+        parts=tuple(Part(s, t, d, d / total if shared else None) for s, t, d in rows),
     )
 
 
@@ -183,13 +186,19 @@ def _difference(row: Any, win: int, second: int) -> float:
 def _said(traces: Traces) -> dict[Name, str]:
     """Return every agent's moves in short: "A", "not B" for a challenge, "-" for nothing usable."""
     table = traces.moves_table
-    order = np.lexsort((np.arange(len(table)), table.round))
-    words: dict[Name, list[str]] = {}
-    for i in order:
-        answer = "" if table.kind[i] == 0 else str(traces.classes[table.resolved[i]])
-        if table.kind[i] == 0:
-            word = "-" if TYPES[table.type[i]] != "abstain" else "abstains"
-        else:
-            word = answer if table.kind[i] > 0 else f"not {answer}"
-        words.setdefault(traces.agent_names[table.agent[i]], []).append(word)
-    return {name: " > ".join(w) if len(w) <= 6 else f"{' > '.join(w[:5])} > ... ({len(w)})" for name, w in words.items()}
+    order = np.lexsort((np.arange(len(table)), table.round, table.agent))
+    starts = np.flatnonzero(np.diff(table.agent[order], prepend=-1))
+    words = {}
+    for rows in np.split(order, starts[1:]) if len(order) else []:
+        shown = [_word(traces, row) for row in (rows if len(rows) <= 6 else rows[:5])]
+        more = [] if len(rows) <= 6 else [f"... ({len(rows)})"]
+        words[traces.agent_names[table.agent[rows[0]]]] = " > ".join([*shown, *more])
+    return words
+
+
+def _word(traces: Traces, row: int) -> str:
+    table = traces.moves_table
+    if table.kind[row] == 0:
+        return "abstains" if TYPES[table.type[row]] == "abstain" else "-"
+    answer = str(traces.classes[table.resolved[row]])
+    return answer if table.kind[row] > 0 else f"not {answer}"

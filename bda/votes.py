@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bda.arm import Arm, Contributions, positive
+from bda.arm import Arm, Contributions
 from bda.evidence import Evidence, count_evidence
 from bda.names import Name
-from bda.one_coin import check_strength, known_or_prior
+from bda.one_coin import known_or_prior
+from bda.parameters import check_number
 from bda.posteriors import log_posterior, sum_by
 from bda.reliability import Reliability, measure_reliability, profile_frame
 from bda.ties import keyed_uniform
@@ -46,8 +47,6 @@ class Plurality(Arm):
     def __init__(self, view: str = "all", random_state: int = 0) -> None:
         self.view = view
         self.random_state = random_state
-
-    fit_view = "last_vote"
 
     def _learn(self, traces: Traces, gold_candidate: NDArray[np.int64]) -> None:
         """Plurality learns nothing."""
@@ -110,56 +109,62 @@ class BestMember(Arm):
 
     @property
     def profile_(self) -> pd.DataFrame:
-        """Reliability, interval and P(below chance) of every agent (docs/model.md)."""
-        k = self.reliability_.n_candidates
-        theta = self._theta(np.arange(len(self.agents_)))
-        weight = np.log(theta * (k - 1) / (1 - theta))
+        """Reliability, interval, P(below chance) and weight of every agent (docs/model.md)."""
+        self._require_fit()
+        alpha, beta = self._prior_counts(np.arange(len(self.agents_)))
+        weight = _log_odds(alpha, beta, self.reliability_.n_candidates)
         nobody = [None] * len(self.agents_)
         return profile_frame(self.agents_, self.reliability_, (self.alpha, self.beta), weight, nobody)
 
     def _check(self) -> None:
         super()._check()
-        positive(self, "alpha", "beta")
-        check_strength(self.kappa)
+        check_number(self, "alpha", "beta")
+        check_number(self, "kappa", least=0)
 
     def _learn(self, traces: Traces, gold_candidate: NDArray[np.int64]) -> None:
         self.reliability_: Reliability = measure_reliability(
             count_evidence(traces, view=self.fit_view), gold_candidate, traces.n_candidates
         )
 
-    def _theta(self, fitted: NDArray[np.int64]) -> Floats:
-        alpha, beta = known_or_prior(self.reliability_, self.alpha, self.beta, self.kappa, fitted)
-        return alpha / (alpha + beta)
+    def _prior_counts(self, fitted: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Return alpha_i and beta_i, theta_i = alpha_i / (alpha_i + beta_i); -1 stands for an unknown agent."""
+        return known_or_prior(self.reliability_, self.alpha, self.beta, self.kappa, fitted)
 
     def _log_proba(self, traces: Traces) -> Floats:
         votes = _votes(traces, self.view)
-        k = traces.n_candidates[traces.candidate_task]
-        log_proba = -np.log(k.astype(float))
+        k = traces.n_candidates.astype(float)
+        log_proba = np.asarray(-np.log(k[traces.candidate_task]))
         best = self._leaders(traces, votes)
-        task, theta = votes.task[best], self._theta(self._fitted_agent(traces))[votes.agent[best]]
-        rest = (1 - theta) / (traces.n_candidates[task] - 1)
+        task = votes.task[best]
+        alpha, beta = (count[votes.agent[best]] for count in self._prior_counts(self._fitted_agent(traces)))
+        rest = np.zeros(len(traces))
+        rest[task] = np.log(beta / (alpha + beta)) - np.log(k[task] - 1)
         decided = np.isin(traces.candidate_task, task)
-        log_proba[decided] = np.log(np.repeat(rest, traces.n_candidates[task]))
-        log_proba[votes.cell_candidate[best]] = np.log(theta)
+        log_proba[decided] = rest[traces.candidate_task[decided]]
+        log_proba[votes.cell_candidate[best]] = np.log(alpha / (alpha + beta))
         return log_proba
 
     def _leaders(self, traces: Traces, votes: Evidence) -> NDArray[np.int64]:
         """Return, for every task with a vote, which vote is that of the best agent that voted."""
-        theta = self._theta(self._fitted_agent(traces))
+        alpha, beta = self._prior_counts(self._fitted_agent(traces))
         draw = np.array([keyed_uniform(int(self.random_state), name) for name in traces.agent_names])
-        rank = np.empty(len(theta), np.int64)
-        rank[np.lexsort((draw, -theta.round(12)))] = np.arange(len(theta))
+        rank = np.empty(len(alpha), np.int64)
+        rank[np.lexsort((draw, -np.log(alpha / beta).round(12)))] = np.arange(len(alpha))
         order = np.lexsort((rank[votes.agent], votes.task))
         task = votes.task[order]
         first = np.ones(len(order), bool)
         first[1:] = task[1:] != task[:-1]
         return order[first]
 
+    def _weights(self, traces: Traces, votes: Evidence) -> Floats:
+        """Return ln(theta (K-1) / (1 - theta)) of every vote."""
+        alpha, beta = (count[votes.agent] for count in self._prior_counts(self._fitted_agent(traces)))
+        return _log_odds(alpha, beta, votes.k)
+
     def _contributions(self, traces: Traces) -> Contributions:
         votes = _votes(traces, self.view)
-        leader = np.zeros(len(votes.task))
-        leader[self._leaders(traces, votes)] = 1.0
-        return _vote_contributions(traces, votes, "votes", leader)
+        decides = np.isin(np.arange(len(votes.task)), self._leaders(traces, votes))
+        return _vote_contributions(traces, votes, "nats", np.where(decides, self._weights(traces, votes), 0.0))
 
 
 class WeightedVote(BestMember):
@@ -185,8 +190,8 @@ class WeightedVote(BestMember):
     --------
     >>> from bda import Traces, WeightedVote
     >>> traces = Traces.from_votes([[0, 1], [0, 1], [1, 0]], agents=["ada", "cox"])
-    >>> WeightedVote().fit(traces, [0, 0, 1]).predict_proba(traces).round(2)[0].tolist()
-    [0.99, 0.01]
+    >>> WeightedVote(kappa=2.0).fit(traces, [0, 0, 1]).predict_proba(traces).round(2)[0].tolist()
+    [0.86, 0.14]
     """
 
     def _log_proba(self, traces: Traces) -> Floats:
@@ -195,13 +200,14 @@ class WeightedVote(BestMember):
         flat = np.zeros(len(traces.candidate_class))
         return np.asarray(log_posterior(total, 1.0, flat, traces.candidate_task, len(traces)))
 
-    def _weights(self, traces: Traces, votes: Evidence) -> Floats:
-        theta = self._theta(self._fitted_agent(traces))[votes.agent]
-        return np.log(theta * (votes.k - 1) / (1 - theta))
-
     def _contributions(self, traces: Traces) -> Contributions:
         votes = _votes(traces, self.view)
         return _vote_contributions(traces, votes, "nats", self._weights(traces, votes))
+
+
+def _log_odds(alpha: Floats, beta: Floats, k: NDArray[np.int64] | int) -> Floats:
+    """Return ln(theta (K-1) / (1 - theta)) for theta = alpha / (alpha + beta)."""
+    return np.asarray(np.log(alpha / beta) + np.log(np.asarray(k, float) - 1))
 
 
 def _votes(traces: Traces, view: str) -> Evidence:
