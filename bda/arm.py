@@ -61,6 +61,7 @@ class Arm(Parameters, ABC):
     needs_labels: ClassVar[bool] = True
     random_state: int
     view: str
+    fit_view: str  # of arms that learn
     classes_: NDArray[Any]
     agents_: tuple[Name, ...]
     n_labels_: int

@@ -25,9 +25,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def confusion_grid(
-    arms: Sequence[Confusion], traces: Traces, gold_candidate: Ints, block: Ints, fold: Ints
-) -> Floats:
+def confusion_grid(arms: Sequence[Confusion], traces: Traces, gold_candidate: Ints, block: Ints, fold: Ints) -> Floats:
     """Return log probabilities of labelled tasks under every setting; evidence once for all temperatures.
 
     Parameters

@@ -163,9 +163,7 @@ def log_evidence(
     return log_beta_ratio(alpha, beta, agree, against, xp) - spread * rivals
 
 
-def _set_evidence(
-    k: Any, e: Any, wrong: Any, m: Any, alpha: Any, beta: Any, rivals: Any, bound: int, xp: Any
-) -> Any:
+def _set_evidence(k: Any, e: Any, wrong: Any, m: Any, alpha: Any, beta: Any, rivals: Any, bound: int, xp: Any) -> Any:
     """Sum over j of C(m, j) (K-2)^(m-j) B(alpha + e + j, beta + wrong), m challenges missing the candidate."""
     k, e, wrong, m = (xp.asarray(v, dtype=np.float64)[..., None] for v in (k, e, wrong, m))
     alpha, beta = xp.asarray(alpha)[..., None], xp.asarray(beta)[..., None]

@@ -135,9 +135,7 @@ class OneCoin(Arm):
         evidence, unmentioned, mentioned = self._terms(traces)
         rows = np.repeat(unmentioned[:, None], evidence.n_candidates, axis=1)
         rows[evidence.cell_pair, evidence.cell_candidate] = mentioned
-        agents = {
-            traces.agent_names[a]: row / self.temperature for a, row in zip(evidence.agent, rows, strict=True)
-        }
+        agents = {traces.agent_names[a]: row / self.temperature for a, row in zip(evidence.agent, rows, strict=True)}
         return Contributions("nats", log_class_prior(traces, self.class_prior), agents)
 
     def _warn(self, traces: Traces, evidence: Evidence, alpha: Floats, beta: Floats) -> None:

@@ -26,9 +26,7 @@ __all__ = ["candidate_evidence", "log_class_prior", "log_posterior", "one_coin_t
 Floats = NDArray[np.float64]
 
 
-def log_posterior(
-    evidence: Any, temperature: Any, log_prior: Any, task: Any, n_tasks: int, xp: Any = np
-) -> Any:
+def log_posterior(evidence: Any, temperature: Any, log_prior: Any, task: Any, n_tasks: int, xp: Any = np) -> Any:
     """Return normalised log posterior probabilities of all candidates.
 
     Parameters
@@ -66,9 +64,7 @@ def log_posterior(
     return shifted - xp.log(sum_by(xp.exp(shifted), task, n_tasks, xp))[task]
 
 
-def one_coin_terms(
-    evidence: Evidence, alpha: Floats, beta: Floats, challenge: str
-) -> tuple[Floats, Floats]:
+def one_coin_terms(evidence: Evidence, alpha: Floats, beta: Floats, challenge: str) -> tuple[Floats, Floats]:
     """Return each agent's log evidence for a candidate it never mentioned, and for each it did.
 
     Parameters

@@ -212,9 +212,7 @@ def _draw(
     share = np.floor(quota).astype(np.int64)
     order = np.lexsort((rng.random(len(classes)), -(quota - share).round(12)))
     share[order[: n_labels - share.sum()]] += 1
-    picked = [
-        rng.permutation(np.flatnonzero(codes == code))[:size] for code, size in zip(classes, share, strict=True)
-    ]
+    picked = [rng.permutation(np.flatnonzero(codes == code))[:size] for code, size in zip(classes, share, strict=True)]
     return [each[i] for i in np.sort(np.concatenate(picked))]
 
 

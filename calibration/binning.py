@@ -133,6 +133,13 @@ class Bins:
         Sums over the bin of w, w p and w y.
     effective_count : float array, shape (m,)
         (sum w)^2 / sum w^2 (Kish); the count where weights are equal, 0 where a bin is empty.
+
+    Examples
+    --------
+    >>> from calibration import expected_calibration_error
+    >>> _, (bins,) = expected_calibration_error([0, 1, 1], [0.2, 0.7, 0.9], return_bins=True)
+    >>> int(bins.count.sum())
+    3
     """
 
     edges: FloatArray

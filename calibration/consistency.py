@@ -57,6 +57,12 @@ class CalibrationNull:
         Replicates and seed.
     assumption : str
         How rows depend on each other in the simulation.
+
+    Examples
+    --------
+    >>> from calibration import calibration_null
+    >>> len(calibration_null([0.5] * 25, n_resamples=200).distribution)
+    200
     """
 
     mean: float
@@ -86,6 +92,12 @@ class CalibrationTest:
         Replicates and seed.
     assumption : str
         How rows depend on each other in the simulation.
+
+    Examples
+    --------
+    >>> from calibration import ece_test
+    >>> ece_test([1, 0, 1, 0] * 10, [0.9] * 40).n_bins_effective
+    1
     """
 
     value: float

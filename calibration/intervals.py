@@ -76,6 +76,12 @@ class ClusterBootstrap:
         Level of the interval.
     random_state : int
         Seed.
+
+    Examples
+    --------
+    >>> from calibration import cluster_bootstrap
+    >>> cluster_bootstrap([0, 1] * 20, [i // 2 for i in range(40)]).method
+    'percentile'
     """
 
     estimate: float | FloatArray
@@ -108,6 +114,12 @@ class PairedDifference:
         Level of the interval.
     random_state : int
         Seed.
+
+    Examples
+    --------
+    >>> from calibration import paired_difference
+    >>> paired_difference([0.9] * 12, [0.7] * 12, range(12)).n_clusters
+    12
     """
 
     estimate: float

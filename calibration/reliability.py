@@ -49,6 +49,12 @@ class ReliabilityCurve:
         Level of the band.
     assumption : str
         How rows depend on each other in the band.
+
+    Examples
+    --------
+    >>> from calibration import reliability_curve
+    >>> reliability_curve([0, 1, 1, 1], [0.2, 0.6, 0.6, 1.0]).to_frame()["count"].tolist()
+    [1, 2, 1]
     """
 
     mean_confidence: FloatArray

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     --------
     >>> from steelyard.commands import main
     >>> main(["evaluate", "examples/llmbar_judges.jsonl.gz", "--agents", "GPT-4/*", "--arms", "plurality"])
-    16 agents, 419 labelled tasks; protocol nested: ...
+    26 agents, 419 labelled tasks; protocol nested: ...
     0
     """
     if args.seeds < 1:

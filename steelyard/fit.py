@@ -135,7 +135,7 @@ def tune(contender: Tuned | Arm, traces: Traces, seed: int = 0) -> tuple[Arm, Ch
     >>> from steelyard.fit import tune
     >>> traces = Traces.read_jsonl("examples/llmbar_judges.jsonl.gz").subset(subset="Manual").agents("GPT-4/*")
     >>> tune(tunable("per-agent:alpha=2,beta=1,temperature=1"), traces)[0]
-    PerAgent(kappa=5.0)
+    PerAgent(kappa=60.0)
     """
     import numpy as np
 

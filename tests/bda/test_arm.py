@@ -129,7 +129,9 @@ def test_predict_candidates_is_the_same_in_long_form(arm, votes):
 def test_a_class_that_fit_never_saw_is_named(votes):
     arm = PerAgent().fit(votes, ["x", "y", "x", "y"])
     other = Traces.from_votes([["x", "z", "z"]], agents=["ada", "bo", "cy"])
-    with pytest.raises(TraceError, match=r"class = 'z' is offered here but was no class when the arm was fitted.*predict_candidates"):
+    with pytest.raises(
+        TraceError, match=r"class = 'z' is offered here but was no class when the arm was fitted.*predict_candidates"
+    ):
         arm.predict_proba(other)
     assert arm.predict_candidates(other)["candidate"].tolist() == ["x", "z"]
     wider = Traces.from_votes([["x", "y", "y"]], agents=["ada", "bo", "cy"], classes=["x", "y"])
@@ -173,7 +175,9 @@ def test_a_wide_array_of_one_class_is_read_with_the_classes_of_the_fit():
 def test_using_an_arm_before_a_fit_says_to_fit(arm, votes):
     fresh = type(arm)()
     for use in (fresh.predict, fresh.predict_proba, fresh.predict_candidates, fresh.log_proba, fresh.decide):
-        with pytest.raises(NotFittedError, match=rf"this {type(arm).__name__} is not fitted; call fit\(traces, labels\) first"):
+        with pytest.raises(
+            NotFittedError, match=rf"this {type(arm).__name__} is not fitted; call fit\(traces, labels\) first"
+        ):
             use(votes)
     with pytest.raises(NotFittedError):
         fresh.explain(votes, "q1")
@@ -211,7 +215,15 @@ def test_unlabelled_tasks_teach_nothing(votes):
 
 @pytest.mark.parametrize(
     ("names", "kind"),
-    [(("a", "b"), "U"), ((1, 2), "i"), ((True, False), "b"), (("a", 1), "O"), ((2**70, 1), "O"), ((), "O"), (("a\0",), "O")],
+    [
+        (("a", "b"), "U"),
+        ((1, 2), "i"),
+        ((True, False), "b"),
+        (("a", 1), "O"),
+        ((2**70, 1), "O"),
+        ((), "O"),
+        (("a\0",), "O"),
+    ],
 )
 def test_names_come_back_as_they_were(names, kind):
     array = name_array(names)

@@ -1,9 +1,10 @@
 """C.1: where the model holds, its posteriors are calibrated; where it does not, the same test says so.
 
-A task is drawn as the model says: truth from pi0, a fresh theta ~ Beta(alpha, beta) for every (agent, task), moves given
-theta. Then truth ~ posterior, so for every task the score s = ln p(truth) - sum_k p_k ln p_k has mean 0 and a known
-variance: its standardised sum is a standard normal, and it is the derivative of the log loss in a temperature, hence
-most sensitive to over- and under-confidence. A second statistic compares shares of truth with probabilities in bins.
+A task is drawn as the model says: truth from pi0, a fresh theta ~ Beta(alpha, beta) for every (agent, task), moves
+given theta. Then truth ~ posterior, so for every task the score s = ln p(truth) - sum_k p_k ln p_k has mean 0 and a
+known variance: its standardised sum is a standard normal, and it is the derivative of the log loss in a temperature,
+hence most sensitive to over- and under-confidence. A second statistic compares shares of truth with probabilities in
+bins.
 """
 
 import numpy as np
@@ -35,10 +36,8 @@ def simulate(k, kinds, process, class_prior=None, seed=0):
 
     right = rng.random(shape) < rng.beta(ALPHA, BETA, size=shape[:2])[..., None]
     held = np.where(right, true, other_than(true))
-    if process == "exact":  # a right agent rejects a false answer, a wrong one the truth
-        rejected = np.where(right, other_than(true), true)
-    else:  # set: it rejects one of the answers that it does not hold
-        rejected = other_than(held)
+    # exact: a right agent rejects a false answer, a wrong one the truth; set: it rejects what it does not hold
+    rejected = np.where(right, other_than(true), true) if process == "exact" else other_than(held)
     proposes = np.isin(rng.choice(kinds, size=shape), "propose")
     frame = pd.DataFrame(
         {
@@ -109,7 +108,8 @@ def test_composite_challenges_above_two_candidates_are_not_calibrated(process, k
 def test_a_temperature_absorbs_what_composite_over_counts():
     traces, truth = simulate([4], ["propose", "challenge"], "set")
     loss = {
-        tau: -np.log(OneCoin(ALPHA, BETA, tau).predict_proba(traces)[np.arange(N_TASKS), truth]).mean() for tau in (1.0, 1.5)
+        tau: -np.log(OneCoin(ALPHA, BETA, tau).predict_proba(traces)[np.arange(N_TASKS), truth]).mean()
+        for tau in (1.0, 1.5)
     }
     assert loss[1.5] < loss[1.0] - 0.02
 

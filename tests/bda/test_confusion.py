@@ -80,7 +80,8 @@ def test_uniform_errors_and_equal_candidates_reduce_to_the_one_coin_plug_in_rule
     for task in (oracle.random_task(rng, candidates=classes, agents=("ada", "bo")) for _ in range(10)):
         moves = oracle.informative(task, "all", challenge)
         plug_in = [
-            math.prod(plug_in_probability(m, truth, theta[m["agent"]], k, challenge) for m in moves) for truth in classes
+            math.prod(plug_in_probability(m, truth, theta[m["agent"]], k, challenge) for m in moves)
+            for truth in classes
         ]
         p = dict(zip(task["candidates"], probabilities(arm, [task])[0], strict=True))
         assert [p[c] for c in classes] == close([value / sum(plug_in) for value in plug_in])
@@ -117,7 +118,11 @@ def test_rows_of_a_subset_of_candidates_are_renormalised():
         for i, said in enumerate("aabccc")
     ]  # fmt: skip
     arm = fitted(Confusion(5.0, 0.6), calibration)
-    asked = {"task": "q", "candidates": ["b", "a"], "moves": [{"agent": "x", "round": 0, "type": "propose", "answer": "a"}]}
+    asked = {
+        "task": "q",
+        "candidates": ["b", "a"],
+        "moves": [{"agent": "x", "round": 0, "type": "propose", "answer": "a"}],
+    }
     row_a, row_b = (2 + 5 * 0.6) / (2 + 1 + 5), (5 * 0.4) / 5  # pi[a,a] and pi[b,a] over {a, b}
     assert probabilities(arm, [asked]) == [close([row_b / (row_a + row_b), row_a / (row_a + row_b)])]
 
@@ -160,7 +165,9 @@ def test_a_class_unseen_in_fit_has_its_prior_row():
     row_a, row_new = 2.0 / 6, 0.6
     expected = [row_a / (row_a + row_new), row_new / (row_a + row_new)]
     frame = arm.predict_candidates(traces)
-    assert dict(zip(frame["candidate"], frame["probability"], strict=True)) == close(dict(zip(["a", "new"], expected, strict=True)))
+    assert dict(zip(frame["candidate"], frame["probability"], strict=True)) == close(
+        dict(zip(["a", "new"], expected, strict=True))
+    )
     assert arm.predict(traces).tolist() == ["new"]
 
 
@@ -168,7 +175,9 @@ def test_classes_that_fit_met_none_of_are_said():
     """Classes 1, 2 in fit and "1", "2" afterwards would silently use no record at all."""
     arm = Confusion().fit([[1, 2], [2, 2]], [1, 2])
     for other in ([["1", "2"]], [["b", "a"]]):
-        with pytest.warns(TraceWarning, match="none of these candidates .* was a class in fit .*name classes as in fit"):
+        with pytest.warns(
+            TraceWarning, match="none of these candidates .* was a class in fit .*name classes as in fit"
+        ):
             arm.predict(Traces.from_votes(other))
 
 

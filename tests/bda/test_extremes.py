@@ -17,7 +17,7 @@ ARMS = [Plurality(), BestMember(), WeightedVote(), OneCoin(), PerAgent(), Confus
 MP = mpmath.mp.clone()
 MP.dps = 60
 
-COUNTS = (1e-3, 0.5, 1.0, 7.3, 40.0, 1e6)
+COUNTS = (1e-3, 1.0, 7.3, 1e6)
 
 
 def named(arms):
@@ -32,13 +32,18 @@ def exact_evidence(k, e, endorsed, x, rejected, alpha, beta, challenge):
     """Return the log of the integral in 60 digits."""
 
     def ratio(right, wrong):
-        return exact_rising(alpha, right) + exact_rising(beta, wrong) - exact_rising(MP.mpf(alpha) + MP.mpf(beta), right + wrong)
+        return (
+            exact_rising(alpha, right)
+            + exact_rising(beta, wrong)
+            - exact_rising(MP.mpf(alpha) + MP.mpf(beta), right + wrong)
+        )
 
     wrong, missed = endorsed - e + x, rejected - x
     spread = MP.log(k - 1)
     if challenge == "set":
         terms = [
-            MP.binomial(missed, j) * MP.mpf(k - 2) ** (missed - j) * MP.exp(ratio(e + j, wrong)) for j in range(missed + 1)
+            MP.binomial(missed, j) * MP.mpf(k - 2) ** (missed - j) * MP.exp(ratio(e + j, wrong))
+            for j in range(missed + 1)
         ]
         return MP.log(MP.fsum(terms)) - (wrong + 2 * missed) * spread
     others = endorsed - e + (missed if challenge == "exact" else x)
@@ -154,7 +159,9 @@ def test_a_million_moves_of_one_agent_stay_finite(arm, flood):
 
 @pytest.mark.parametrize("challenge", ["composite", "set", "exact"])
 def test_hundreds_of_challenges_of_one_agent(challenge):
-    frame = pd.DataFrame({"task": "q", "agent": "no", "answer": "A", "type": ["challenge"] * 300 + ["propose"], "target": "x"})
+    frame = pd.DataFrame(
+        {"task": "q", "agent": "no", "answer": "A", "type": ["challenge"] * 300 + ["propose"], "target": "x"}
+    )
     frame.loc[300, "answer"] = "B"
     frame.loc[300, "target"] = None
     log_p = OneCoin(30.0, 1.0, challenge=challenge).log_proba(Traces.from_frame(frame, classes=["A", "B", "C"]))
@@ -163,7 +170,9 @@ def test_hundreds_of_challenges_of_one_agent(challenge):
     assert log_p[1] - log_p[2] == pytest.approx(float(expected[1] - expected[2]), rel=1e-10)
 
 
-@pytest.mark.parametrize("make", [lambda a, b: PerAgent(a, b), lambda a, b: WeightedVote(a, b), lambda a, b: BestMember(a, b)])
+@pytest.mark.parametrize(
+    "make", [lambda a, b: PerAgent(a, b), lambda a, b: WeightedVote(a, b), lambda a, b: BestMember(a, b)]
+)
 @pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e6])
 @pytest.mark.parametrize("beta", [1e-3, 1.0, 1e6])
 def test_extreme_prior_counts_stay_finite_and_have_a_profile(make, alpha, beta):
@@ -188,7 +197,9 @@ def test_confusion_against_60_digits(likelihood, strength):
         if likelihood == "plugin":
             expected = MP.fsum(n * MP.log(c / total) for n, c in zip(said, cells, strict=True))
         else:
-            expected = MP.fsum(exact_rising(c, n) for n, c in zip(said, cells, strict=True)) - exact_rising(total, said.sum())
+            expected = MP.fsum(exact_rising(c, n) for n, c in zip(said, cells, strict=True)) - exact_rising(
+                total, said.sum()
+            )
         assert float(found[truth]) == pytest.approx(float(expected), rel=1e-11)
 
 

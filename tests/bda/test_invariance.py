@@ -22,7 +22,9 @@ ARMS = [
     ),
     pytest.param(lambda prior: PerAgent(challenge="set", temperature=2.0, class_prior=prior), id="PerAgent"),
     pytest.param(lambda prior: Confusion(class_prior=prior), id="Confusion"),
-    pytest.param(lambda prior: Confusion(challenge="set", likelihood="marginal", class_prior=prior), id="Confusion-set"),
+    pytest.param(
+        lambda prior: Confusion(challenge="set", likelihood="marginal", class_prior=prior), id="Confusion-set"
+    ),
 ]
 SEEDS = st.integers(0, 2**32)
 FEW = settings(max_examples=4)  # a seed is eleven labelled tasks and four more
@@ -105,7 +107,7 @@ def test_names_of_agents_change_nothing(make, seed):
     calibration, tasks = messy(seed)
     if make(PRIOR).__class__ is BestMember:  # a tie between agents is drawn by name
         tasks = [t for t in tasks if _one_best(calibration, t)]
-    names = oracle.agents_of(*calibration, *tasks) + ["ada", "bayes", "cox", "dawid", "skene"]
+    names = [*oracle.agents_of(*calibration, *tasks), "ada", "bayes", "cox", "dawid", "skene"]
     new = {old: f"z{n}" for n, old in enumerate(random.Random(seed).sample(sorted(set(names)), len(set(names))))}
 
     def renamed(group):

@@ -1,4 +1,4 @@
-"""The JAX form: equal to NumPy, differentiable, vectorised, jitted, in float64 or not at all, and without side effects."""
+"""The JAX form: equal to NumPy, differentiable, vectorised, jitted; in float64 or not at all."""
 
 import random
 import subprocess
@@ -28,7 +28,7 @@ def traces():
 
 @pytest.mark.filterwarnings("ignore:.*below chance:bda.RepeatWarning")
 def test_values_and_gradients_under_jit_and_vmap(traces):
-    """Rows of SETTINGS are (alpha, beta, tau); "set" sums Beta integrals, so its gradient passes through every branch."""
+    """Rows of SETTINGS are (alpha, beta, tau); "set" sums Beta integrals, so its gradient passes every branch."""
 
     def in_numpy(alpha, beta, tau):
         return OneCoin(alpha, beta, tau, "set", PRIOR).log_proba(traces)
@@ -68,14 +68,20 @@ def test_each_agent_may_have_its_own_prior_counts(traces):
 @pytest.mark.parametrize(("challenge", "likelihood"), [("composite", "plugin"), ("set", "marginal")])
 def test_confusion_values_and_gradients(challenge, likelihood):
     rng = np.random.default_rng(0)
-    counts, e, x = rng.integers(9, size=(6, 3, 3)) * 1.0, rng.integers(3, size=(6, 3)) * 1.0, rng.integers(2, size=(6, 3)) * 1.0
+    counts, e, x = (
+        rng.integers(9, size=(6, 3, 3)) * 1.0,
+        rng.integers(3, size=(6, 3)) * 1.0,
+        rng.integers(2, size=(6, 3)) * 1.0,
+    )
 
     def first(prior, xp):
         values = confusion_terms(counts, e, x, prior[0], prior[1], challenge, likelihood, xp)
         return values[0, 0], values
 
     with jax.enable_x64(True):
-        (_, values), slope = jax.jit(jax.value_and_grad(lambda prior: first(prior, jnp), has_aux=True))(np.array([5.0, 0.6]))
+        (_, values), slope = jax.jit(jax.value_and_grad(lambda prior: first(prior, jnp), has_aux=True))(
+            np.array([5.0, 0.6])
+        )
         assert values.dtype == jnp.float64
     np.testing.assert_allclose(np.asarray(values), first([5.0, 0.6], np)[1], rtol=0, atol=1e-12)
     expected = finite_differences(lambda prior: first(prior, np)[0], np.array([5.0, 0.6]))

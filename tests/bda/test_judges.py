@@ -55,7 +55,11 @@ def test_on_neighbor_every_arm_that_can_weigh_negatively_wins(neighbor):
 
 def test_on_neighbor_the_default_arm_needs_no_tuning(judges):
     traces = judges.subset(subset="Neighbor")
-    row = compare(traces, {"default": PerAgent()}, seeds=range(20), protocol="draw").summary(n_resamples=20).loc["default"]
+    row = (
+        compare(traces, {"default": PerAgent()}, seeds=range(20), protocol="draw")
+        .summary(n_resamples=20)
+        .loc["default"]
+    )
     assert abs(row["accuracy"] - 0.839) <= 0.015
     assert abs(row["brier"] - 0.241) <= 0.015
 

@@ -33,7 +33,13 @@ def test_one_coin(case):
 @pytest.mark.parametrize("case", of_kind("per_agent"))
 def test_per_agent(case):
     arm = PerAgent(
-        case["alpha"], case["beta"], case["kappa"], case["tau"], case["challenge"], view=case["view"], fit_view=case["view"]
+        case["alpha"],
+        case["beta"],
+        case["kappa"],
+        case["tau"],
+        case["challenge"],
+        view=case["view"],
+        fit_view=case["view"],
     )
     fitted(arm, case["calibration"])
     record = zip(arm.reliability_.right.tolist(), arm.reliability_.wrong.tolist(), strict=True)

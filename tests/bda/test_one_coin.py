@@ -45,9 +45,7 @@ def log_odds(p, first=0, second=1):
 def test_one_coin_equals_the_oracle_on_messy_traces(seed, counts, tau, challenge, view, prior):
     _, tasks = messy(seed, n=3, n_labelled=0)
     arm = OneCoin(*counts, tau, challenge, prior, view=view)
-    expected = [
-        oracle.posterior(t, oracle.one_coin_evidence(t, *counts, challenge, view), tau, prior) for t in tasks
-    ]
+    expected = [oracle.posterior(t, oracle.one_coin_evidence(t, *counts, challenge, view), tau, prior) for t in tasks]
     assert probabilities(arm, tasks) == [close(p) for p in expected]
 
 
@@ -59,9 +57,7 @@ def test_per_agent_equals_the_oracle_on_messy_traces(seed, counts, kappa, tau, c
     calibration, tasks = messy(seed, n=3)
     arm = fitted(PerAgent(*counts, kappa, tau, challenge, prior, view, fit_view), calibration)
     own = oracle.per_agent_prior(calibration, oracle.agents_of(*tasks), *counts, kappa, challenge, fit_view)
-    expected = [
-        oracle.posterior(t, oracle.per_agent_evidence(t, own, challenge, view), tau, prior) for t in tasks
-    ]
+    expected = [oracle.posterior(t, oracle.per_agent_evidence(t, own, challenge, view), tau, prior) for t in tasks]
     assert probabilities(arm, tasks) == [close(p) for p in expected]
 
 
@@ -95,7 +91,9 @@ def test_fit_on_all_moves_and_decide_on_round_0():
     calibration, tasks = messy(7, n=8)
     arm = fitted(PerAgent(fit_view="all", view="round0"), calibration)
     record = oracle.right_wrong(calibration)
-    assert dict(zip(arm.agents_, arm.reliability_.right.tolist(), strict=True)) == {a: r for a, (r, _) in record.items()}
+    assert dict(zip(arm.agents_, arm.reliability_.right.tolist(), strict=True)) == {
+        a: r for a, (r, _) in record.items()
+    }
     first = [seen_as(t, "round0") for t in tasks]
     whole = fitted(PerAgent(), calibration)
     assert probabilities(arm, tasks) == [close(p) for p in probabilities(whole, first)]
@@ -115,11 +113,14 @@ def test_single_endorsements_are_a_weighted_vote(k):
         ]} for i in range(10)
     ]  # fmt: skip
     arm = fitted(PerAgent(2.0, 1.0, kappa=20.0), calibration)
-    weight = {a: math.log((2 + 20 * r) * (k - 1) / (1 + 20 * (1 - r))) for a, r in (("ada", 0.9), ("bo", 0.5), ("cy", 0.1))}
+    weight = {
+        a: math.log((2 + 20 * r) * (k - 1) / (1 + 20 * (1 - r))) for a, r in (("ada", 0.9), ("bo", 0.5), ("cy", 0.1))
+    }
     assert arm.profile_["weight"].tolist() == close([weight[a] for a in ("ada", "bo", "cy")])
-    for said in itertools.product(CLASSES[:k], repeat=3):
+    for said in list(itertools.product(CLASSES[:k], repeat=3))[:: max(1, k**3 // 40)]:
         moves = [
-            {"agent": a, "round": 0, "type": "propose", "answer": c} for a, c in zip(("ada", "bo", "cy"), said, strict=True)
+            {"agent": a, "round": 0, "type": "propose", "answer": c}
+            for a, c in zip(("ada", "bo", "cy"), said, strict=True)
         ]
         score = [sum(weight[m["agent"]] for m in moves if m["answer"] == c) for c in CLASSES[:k]]
         expected = np.exp(score) / np.exp(score).sum()
@@ -201,7 +202,9 @@ def test_a_trace_beyond_the_turning_n_warns_and_last_vote_is_the_remedy():
     arm = OneCoin(3.0, 20.0)
     arm.predict_proba(Traces.from_records([repeated("A", 14, 4)]))
     beyond = Traces.from_records([repeated("B", 3, 4), repeated("A", 15, 4)])
-    with pytest.warns(RepeatWarning, match=r"'ada', below chance, endorses one answer 15 times on task 'A15': from 15.*last_vote"):
+    with pytest.warns(
+        RepeatWarning, match=r"'ada', below chance, endorses one answer 15 times on task 'A15': from 15.*last_vote"
+    ):
         turned = arm.predict_proba(beyond)[1]
     assert turned.argmax() == 0
     assert arm.set_params(view="last_vote").predict_proba(beyond)[1].argmin() == 0
@@ -342,7 +345,9 @@ def test_ignore_drops_challenges_from_the_record_too():
     ]
     arm, plain = fitted(PerAgent(challenge="ignore"), calibration), fitted(PerAgent(), stripped[0])
     known = dict(zip(arm.agents_, arm.reliability_.right.tolist(), strict=True))
-    assert {a: known[a] for a in plain.agents_} == dict(zip(plain.agents_, plain.reliability_.right.tolist(), strict=True))
+    assert {a: known[a] for a in plain.agents_} == dict(
+        zip(plain.agents_, plain.reliability_.right.tolist(), strict=True)
+    )
     assert sum(known.values()) < fitted(PerAgent(), calibration).reliability_.right.sum()
     assert probabilities(arm, tasks) == [close(p) for p in probabilities(plain, stripped[1])]
 
@@ -374,7 +379,9 @@ def test_class_prior_weights_need_no_common_scale():
     traces = Traces.from_votes([["a", "b"]], classes=["a", "b", "c"])
     p = OneCoin(class_prior={"a": 1e-300, "b": 3e-300, "c": 0}).predict_proba(traces)
     assert p.tolist() == [close([0.25, 0.75, 0.0])]
-    p = OneCoin(class_prior={"a": 1e308, "b": 1e308, "c": 1e308}).predict_proba(Traces.from_votes([[-1]], classes=["a", "b", "c"]))
+    p = OneCoin(class_prior={"a": 1e308, "b": 1e308, "c": 1e308}).predict_proba(
+        Traces.from_votes([[-1]], classes=["a", "b", "c"])
+    )
     assert p.tolist() == [close([1 / 3] * 3)]
 
 
@@ -382,16 +389,14 @@ def test_class_prior_weights_need_no_common_scale():
 def test_a_bad_class_prior_is_named(weight):
     with pytest.raises(TraceError, match=r"class_prior = .* is not a prior weight of class 'b'.*map every class"):
         OneCoin(class_prior={"a": 1, "b": weight}).predict(Traces.from_votes([["a", "b"]]))
-    with pytest.raises(TraceError, match="class_prior = .* is not a mapping"):
+    with pytest.raises(TraceError, match=r"class_prior = .* is not a mapping"):
         OneCoin(class_prior=[0.5, 0.5]).predict(Traces.from_votes([["a", "b"]]))
 
 
 def test_mixed_k_gives_each_task_its_own_spread():
     tasks = [repeated("A", 1, k) for k in (2, 3, 6)]
     tasks = [{**t, "task": i} for i, t in enumerate(tasks)]
-    assert probabilities(OneCoin(2.0, 1.0), tasks) == [
-        close([2 / 3] + [1 / 3 / (k - 1)] * (k - 1)) for k in (2, 3, 6)
-    ]
+    assert probabilities(OneCoin(2.0, 1.0), tasks) == [close([2 / 3] + [1 / 3 / (k - 1)] * (k - 1)) for k in (2, 3, 6)]
 
 
 # Per agent

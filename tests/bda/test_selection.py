@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bda import BestMember, Confusion, OneCoin, PerAgent, Plurality, TraceError, Traces, Tuned
+from bda import BestMember, Confusion, OneCoin, PerAgent, Plurality, TraceError, Traces, Tuned, WeightedVote
 from bda.selection import (
     KAPPAS,
     PRIOR_ACCURACIES,
@@ -40,14 +40,14 @@ def test_the_grids_are_those_of_the_specification():
 def test_the_choice_is_the_smallest_brier_score_pooled_over_inner_predictions():
     traces = council(seed=1)
     splits = make_splits(traces, traces.gold, group_names(traces), 25, (0,), "nested")
-    tuned = Tuned(PerAgent(), GRID)
+    tuned = Tuned(WeightedVote(), {"kappa": (0.0, 5.0, 20.0)})
     for split, choice in zip(splits, choose(tuned, traces, traces.gold, splits), strict=True):
         pooled = []
         for setting in tuned.settings():
             losses = []
             for fold in range(5):
                 known, held = split.labelled[split.inner != fold], split.labelled[split.inner == fold]
-                p = PerAgent(**setting).fit(traces[known]).predict_proba(traces[held])
+                p = WeightedVote(**setting).fit(traces[known]).predict_proba(traces[held])
                 losses += ((p - np.eye(2)[traces.gold[held]]) ** 2).sum(axis=1).tolist()
             pooled.append(np.mean(losses))
         assert len(losses) == 25

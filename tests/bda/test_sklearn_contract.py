@@ -15,10 +15,19 @@ from bda import BestMember, Confusion, OneCoin, PerAgent, Plurality, Traces, Wei
 
 ARMS = [Plurality(), BestMember(), WeightedVote(), OneCoin(), PerAgent(), Confusion()]
 OTHER = {
-    "alpha": 3.5, "beta": 1.5, "kappa": 7.0, "temperature": 2.0, "challenge": "ignore", "class_prior": {0: 1.0, 1: 2.0, 2: 1.0},
-    "view": "last_vote", "fit_view": "round0", "random_state": 5, "prior_strength": 2.0, "prior_accuracy": 0.7,
+    "alpha": 3.5,
+    "beta": 1.5,
+    "kappa": 7.0,
+    "temperature": 2.0,
+    "challenge": "ignore",
+    "class_prior": {0: 1.0, 1: 2.0, 2: 1.0},
+    "view": "last_vote",
+    "fit_view": "round0",
+    "random_state": 5,
+    "prior_strength": 2.0,
+    "prior_accuracy": 0.7,
     "likelihood": "marginal",
-}  # fmt: skip
+}
 
 
 def named(arms):
@@ -138,7 +147,9 @@ def test_grid_search(council, n_jobs):
 def test_pipeline(council):
     traces, gold = council
     line = Pipeline([("pass", "passthrough"), ("arm", PerAgent())]).set_params(arm__kappa=60.0)
-    np.testing.assert_array_equal(line.fit(traces, gold).predict_proba(traces), PerAgent(kappa=60.0).fit(traces, gold).predict_proba(traces))
+    np.testing.assert_array_equal(
+        line.fit(traces, gold).predict_proba(traces), PerAgent(kappa=60.0).fit(traces, gold).predict_proba(traces)
+    )
     assert line.score(traces, gold) > 0.85
     assert cross_val_score(line, traces, gold, cv=3).mean() > 0.8
     assert "PerAgent(kappa=60.0)" in repr(line)

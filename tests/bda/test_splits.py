@@ -92,13 +92,13 @@ def test_labels_are_drawn_by_largest_remainder_on_the_training_part(weights):
 
 
 def test_all_labels_of_a_training_part_can_be_drawn():
-    traces, splits = split(council(50), n_labels=40)
+    _, splits = split(council(50), n_labels=40)
     for s in splits:
         assert sorted([*s.labelled.tolist(), *s.test.tolist()]) == list(range(50))
 
 
 def test_every_label_is_drawn_sometimes():
-    traces, splits = split(council(100), seeds=range(30))
+    _, splits = split(council(100), seeds=range(30))
     drawn = Counter(n for s in splits for n in s.labelled.tolist())
     assert len(drawn) == 100
     assert max(drawn.values()) < 4 * min(drawn.values())
@@ -143,7 +143,8 @@ def test_splits_do_not_depend_on_what_agents_say(protocol):
     tasks = council(60)
     rng = random.Random(1)
     spoken = [
-        {**t, "moves": [{"agent": a, "round": 0, "type": "propose", "answer": rng.choice("abc")} for a in "xyz"]} for t in tasks
+        {**t, "moves": [{"agent": a, "round": 0, "type": "propose", "answer": rng.choice("abc")} for a in "xyz"]}
+        for t in tasks
     ]
     assert by_name(*split(spoken, 20, (0, 3), protocol)) == by_name(*split(tasks, 20, (0, 3), protocol))
 
@@ -163,10 +164,11 @@ def test_the_same_seed_draws_the_same_and_another_does_not(protocol):
 def test_labels_of_test_groups_move_no_draw(protocol):
     """Flipping every label of a test part leaves that part's draw as it was."""
     tasks = council(100, groups=80)
-    traces, splits = split(tasks, protocol=protocol)
+    _, splits = split(tasks, protocol=protocol)
     for number, s in enumerate(splits[:6]):
         flipped = [
-            {**t, "gold": "b" if t["gold"] != "b" else "c"} if n in set(s.test.tolist()) else t for n, t in enumerate(tasks)
+            {**t, "gold": "b" if t["gold"] != "b" else "c"} if n in set(s.test.tolist()) else t
+            for n, t in enumerate(tasks)
         ]
         again = split(flipped, protocol=protocol)[1][number]
         assert again.labelled.tolist() == s.labelled.tolist()
@@ -205,7 +207,9 @@ def test_inner_folds_are_shuffled():
 def test_groups_come_from_meta_another_key_or_a_sequence():
     tasks = [
         {"task": i, "candidates": ["a", "b"], "gold": "a", "meta": meta, "moves": []}
-        for i, meta in enumerate([{"group": "g", "topic": "t"}, {"topic": "u"}, {"group": None, "topic": "t"}, {"group": 3.0}])
+        for i, meta in enumerate(
+            [{"group": "g", "topic": "t"}, {"topic": "u"}, {"group": None, "topic": "t"}, {"group": 3.0}]
+        )
     ]
     traces = Traces.from_records(tasks)
     assert group_names(traces) == ["g", 1, 2, 3]
@@ -234,7 +238,9 @@ def test_a_bad_group_is_named():
 
 
 def test_too_few_groups_name_the_counts():
-    with pytest.raises(TraceError, match=r"n_labels = 25 cannot be drawn: 24 labelled groups are available.*30 in all, seed 0, fold 0"):
+    with pytest.raises(
+        TraceError, match=r"n_labels = 25 cannot be drawn: 24 labelled groups are available.*30 in all, seed 0, fold 0"
+    ):
         split(council(30))
     with pytest.raises(TraceError, match="there are 4 labelled groups, fewer than 5 outer folds"):
         split(council(4), n_labels=2)

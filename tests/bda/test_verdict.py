@@ -44,12 +44,16 @@ def test_per_agent_differences_equal_the_oracle(seed, challenge, tau):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: OneCoin(temperature=2.0, class_prior=PRIOR), lambda: PerAgent(challenge="set"),
-        lambda: Confusion(class_prior=PRIOR, temperature=1.5), lambda: Confusion(challenge="set", likelihood="marginal"),
-        lambda: WeightedVote(), lambda: BestMember(), lambda: BestMember(0.5, 3.0, kappa=4.0), lambda: Plurality(),
+        pytest.param(lambda: OneCoin(temperature=2.0, class_prior=PRIOR), id="OneCoin"),
+        pytest.param(lambda: PerAgent(challenge="set"), id="PerAgent"),
+        pytest.param(lambda: Confusion(class_prior=PRIOR, temperature=1.5), id="Confusion"),
+        pytest.param(lambda: Confusion(challenge="set", likelihood="marginal"), id="Confusion-marginal"),
+        pytest.param(WeightedVote, id="WeightedVote"),
+        pytest.param(BestMember, id="BestMember"),
+        pytest.param(lambda: BestMember(0.5, 3.0, kappa=4.0), id="BestMember-low"),
+        pytest.param(Plurality, id="Plurality"),
     ],
-    ids=["OneCoin", "PerAgent", "Confusion", "Confusion-marginal", "WeightedVote", "BestMember", "BestMember-low", "Plurality"],
-)  # fmt: skip
+)
 def test_differences_add_up_to_the_lead(make, seed):
     """In nats to the log odds of the winner; in votes to the lead in shares."""
     calibration, tasks = messy(seed, n=3)
@@ -129,9 +133,13 @@ def test_what_was_said_in_words():
         ("ada", 1, "propose", "b", None), ("bo", 1, "challenge", None, "ada"), ("cy", 1, "concede", None, "ada"),
         *(("dee", r, "propose", "a", None) for r in range(8)),
     ]  # fmt: skip
-    task = {"task": "q", "candidates": ["a", "b"], "moves": [
-        {"agent": a, "round": r, "type": t, **({"answer": c} if t == "propose" else {}), **({"target": who} if who else {})}
-        for a, r, t, c, who in moves]}  # fmt: skip
+    task = {"task": "q", "candidates": ["a", "b"], "moves": []}
+    for agent, r, kind, answer, target in moves:
+        task["moves"].append({"agent": agent, "round": r, "type": kind})
+        if kind == "propose":
+            task["moves"][-1]["answer"] = answer
+        elif target:
+            task["moves"][-1]["target"] = target
     verdict = OneCoin().explain(Traces.from_records([task]), "q")
     assert {part.source: part.said for part in verdict.parts} == {
         "class prior": "", "ada": "a > b", "bo": "- > not a", "cy": "abstains > a",

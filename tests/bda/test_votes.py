@@ -73,9 +73,7 @@ def ranked():
 
 def test_best_member_falls_back_to_the_next_best_that_voted(ranked):
     arm = BestMember(2.0, 1.0, kappa=20.0).fit(ranked)
-    asked = Traces.from_votes(
-        [[1, 0, 2], [-1, 0, 2], [-1, -1, 2], [-1, -1, -1]], agents=["ada", "bo", "cy"], classes=3
-    )
+    asked = Traces.from_votes([[1, 0, 2], [-1, 0, 2], [-1, -1, 2], [-1, -1, -1]], agents=["ada", "bo", "cy"], classes=3)
     theta = [(2 + 20 * r) / 23 for r in (0.9, 0.7, 0.2)]
     expected = np.full((4, 3), 1 / 3)
     for row, answer, own in ((0, 1, theta[0]), (1, 0, theta[1]), (2, 2, theta[2])):
@@ -87,9 +85,7 @@ def test_best_member_falls_back_to_the_next_best_that_voted(ranked):
 def test_best_member_breaks_ties_between_agents_by_a_seeded_draw():
     traces = Traces.from_votes([[0, 0, 0, 1]] * 5, agents=list("abcd")).with_gold([0] * 5)
     asked = Traces.from_votes([[0, 1, 1, 1]], agents=list("abcd"))
-    chosen = {
-        seed: int(BestMember(random_state=seed).fit(traces).predict(asked)[0]) for seed in range(60)
-    }
+    chosen = {seed: int(BestMember(random_state=seed).fit(traces).predict(asked)[0]) for seed in range(60)}
     share = np.mean([answer == 0 for answer in chosen.values()])
     assert 0.15 < share < 0.55  # one agent of three says 0
     # The draw belongs to the agent's name: their order changes nothing.
@@ -224,7 +220,9 @@ def test_one_label_suffices(arm):
 
 @pytest.mark.parametrize("arm", named([BestMember(), WeightedVote(), PerAgent(), Confusion()]))
 def test_without_a_label_the_arm_names_what_to_use(arm):
-    with pytest.raises(TraceError, match=rf"none of the 2 tasks has a label, and {type(arm).__name__}.*OneCoin, Plurality"):
+    with pytest.raises(
+        TraceError, match=rf"none of the 2 tasks has a label, and {type(arm).__name__}.*OneCoin, Plurality"
+    ):
         arm.fit([[0, 1], [1, 1]])
 
 
