@@ -39,7 +39,8 @@ class RawMoves:
 
     def take(self, rows: NDArray[Any]) -> RawMoves:
         """Return the moves at `rows`."""
-        return RawMoves(**{k: None if v is None else v[rows] for k, v in vars(self).items()})
+        columns: dict[str, Any] = {k: None if v is None else v[rows] for k, v in vars(self).items()}
+        return RawMoves(**columns)
 
 
 def assemble(
@@ -126,7 +127,11 @@ def candidate_codes(candidates: Any, classes: Names, where: str, closed: bool = 
     """
     if not isinstance(candidates, (list, tuple, np.ndarray)):
         raise TraceError(
-            "is not a list", where=where, field="candidates", value=candidates, remedy="list the answers that the task offers"
+            "is not a list",
+            where=where,
+            field="candidates",
+            value=candidates,
+            remedy="list the answers that the task offers",
         )
     codes: dict[Name, int] = {}
     for candidate in candidates:
@@ -141,22 +146,25 @@ def candidate_codes(candidates: Any, classes: Names, where: str, closed: bool = 
         codes[name] = classes.add(name, where)
     if len(codes) < 2:
         raise TraceError(
-            "offers fewer than two answers", where=where, field="candidates", value=list(codes), remedy="list at least two"
+            "offers fewer than two answers",
+            where=where,
+            field="candidates",
+            value=list(codes),
+            remedy="list at least two",
         )
     return codes
 
 
 def _recode(codes: NDArray[np.integer], rank: NDArray[np.int32]) -> NDArray[np.int32]:
-    return np.append(rank, np.int32(-1))[codes].astype(np.int32)  # -1 picks the appended -1
+    found: NDArray[np.int32] = np.append(rank, np.int32(-1))[codes]  # code -1 picks the appended -1
+    return found
 
 
 def _without_duplicates(
     raw: RawMoves, duplicates: str, task_ids: Sequence[Name], agent_names: Sequence[Name]
 ) -> RawMoves:
     if duplicates not in DUPLICATES:
-        raise TraceError(
-            "is not a policy", field="duplicates", value=duplicates, remedy=f"use {', '.join(DUPLICATES)}"
-        )
+        raise TraceError("is not a policy", field="duplicates", value=duplicates, remedy=f"use {', '.join(DUPLICATES)}")
     if duplicates == "keep" or not len(raw):
         return raw
     # A move without an answer is no vote: it neither erases one nor repeats it.

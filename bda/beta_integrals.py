@@ -98,11 +98,11 @@ def log_beta_ratio(alpha: Any, beta: Any, right: Any, wrong: Any, xp: Any = np) 
     a, b, c = alpha + SHIFT, beta + SHIFT, both + SHIFT
     a_, b_, c_ = a + right, b + wrong, c + moves
     # Stacked, so that a compiler meets every logarithm once.
-    ratio = xp.stack([a_ * c / (a * c_), b_ * c / (b * c_), a_ / c_, b_ / c_, c_ / c])
+    ratio = xp.stack([(a_ / a) * (c / c_), (b_ / b) * (c / c_), a_ / c_, b_ / c_, c_ / c])
     excess = xp.stack(
         [
-            (right * beta - wrong * a) / (a * c_),
-            (wrong * alpha - right * b) / (b * c_),
+            (right * beta - wrong * a) / a / c_,
+            (wrong * alpha - right * b) / b / c_,
             -(beta + wrong) / c_,
             -(alpha + right) / c_,
             moves / c,
@@ -186,7 +186,7 @@ def _log_near(ratio: Any, excess: Any, xp: Any) -> Any:
 
 def _stirling(x: Any) -> Any:
     """Return the series 1/(12 x) - 1/(360 x^3) + ... of ln Gamma, below 1e-14 off for x >= 8."""
-    square = 1.0 / (x * x)
+    square = (1.0 / x) * (1.0 / x)
     total = STIRLING[-1]
     for coefficient in reversed(STIRLING[:-1]):
         total = total * square + coefficient

@@ -230,4 +230,5 @@ def _ranges(start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int
     """Concatenate the ranges start[i]..stop[i]-1."""
     length = stop - start
     offset = np.cumsum(length) - length
-    return np.arange(int(length.sum())) - np.repeat(offset - start, length)
+    found: NDArray[np.int64] = np.arange(int(length.sum())) - np.repeat(offset - start, length)
+    return found

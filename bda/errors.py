@@ -31,9 +31,7 @@ class TraceError(ValueError):
     a.jsonl:3: type = 'prpose' is not a move type; use propose, concede, challenge or abstain
     """
 
-    def __init__(
-        self, problem: str, *, where: str = "", field: str = "", value: Any = None, remedy: str = ""
-    ) -> None:
+    def __init__(self, problem: str, *, where: str = "", field: str = "", value: Any = None, remedy: str = "") -> None:
         self.problem, self.where, self.field, self.value, self.remedy = problem, where, field, value, remedy
         seen = f"{field} = {shown(value)} " if field else ""
         super().__init__(f"{where + ': ' if where else ''}{seen}{problem}{'; ' + remedy if remedy else ''}")

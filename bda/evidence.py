@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bda.errors import TraceError
 from bda.labels import candidate_positions
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Evidence", "apply_view", "collapse", "count_evidence", "right_wrong"]
 
+VIEWS = ("all", "round0", "last_vote", "round0_vote")
 Ints = NDArray[np.int64]
 
 
@@ -98,6 +100,8 @@ def apply_view(traces: Traces, view: str) -> Traces:
     Traces
         A view.
     """
+    if view not in VIEWS:
+        raise TraceError("is not a view", field="view", value=view, remedy=f"use {', '.join(VIEWS)}")
     if view in {"round0", "round0_vote"}:
         traces = traces.round0()
     return traces.last_vote() if view in {"last_vote", "round0_vote"} else traces
@@ -159,7 +163,7 @@ def right_wrong(evidence: Evidence, gold_candidate: Ints) -> tuple[Ints, Ints]:
 
 
 def collapse(*columns: NDArray[np.integer]) -> tuple[Ints, Ints]:
-    """Number identical rows of the columns.
+    """Return which rows of the columns are alike.
 
     Parameters
     ----------

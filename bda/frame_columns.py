@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bda.errors import TraceError
-from bda.names import Name, Names, is_missing, listed, plain_name
+from bda.names import Names, is_missing, listed, plain_name
 from bda.records import refuse_near_miss
 
 if TYPE_CHECKING:
@@ -120,7 +120,11 @@ class CheckedFrame:
             if value in FLAGS:
                 return FLAGS[value]
             raise TraceError(
-                "is not true or false", where=where, field=self._field(column), value=value, remedy="write true or false"
+                "is not true or false",
+                where=where,
+                field=self._field(column),
+                value=value,
+                remedy="write true or false",
             )
 
         return self.coded(column, code, 0).astype(bool)
@@ -231,7 +235,9 @@ def _as_pandas(frame: Any) -> pd.DataFrame:
         return frame
     if hasattr(frame, "to_pandas"):
         frame = frame.to_pandas()
-    elif isinstance(frame, Mapping) or (isinstance(frame, (list, tuple)) and all(isinstance(r, Mapping) for r in frame)):
+    elif isinstance(frame, Mapping) or (
+        isinstance(frame, (list, tuple)) and all(isinstance(r, Mapping) for r in frame)
+    ):
         frame = pd.DataFrame(frame)
     if not isinstance(frame, pd.DataFrame):
         raise TraceError(

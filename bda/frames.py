@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bda.assembly import RawMoves, assemble, candidate_codes
-from bda.errors import TraceError
+from bda.errors import TraceError, shown
 from bda.frame_columns import CheckedFrame
 from bda.labels import is_unlabelled
 from bda.names import Name, Names, class_list, listed, plain_name
@@ -99,14 +99,10 @@ def to_frame(traces: Traces) -> pd.DataFrame:
     import pandas as pd
 
     table = traces.moves_table
+    classes = _names(traces.classes)
     columns = long_columns(traces)
-    resolved = _names(traces.classes)[table.resolved]
-    columns["endorses"] = np.where(table.kind == 1, resolved, None)
-    columns["rejects"] = np.where(table.kind == -1, resolved, None)
-    gold, confidence = columns.pop("gold"), columns.pop("confidence", None)
-    columns["gold"] = gold
-    if confidence is not None:
-        columns["confidence"] = confidence
+    columns["endorses"] = classes[np.where(table.kind == 1, table.resolved, -1)]
+    columns["rejects"] = classes[np.where(table.kind == -1, table.resolved, -1)]
     return pd.DataFrame(columns).infer_objects()
 
 
@@ -186,7 +182,8 @@ def _moved(table: CheckedFrame) -> NDArray[np.bool_]:
     for column in ("answer", "target", "type", "status", "confidence"):
         lost = np.flatnonzero(~moved & table.present(column))
         if len(lost):
-            problem = f"is missing, but the row has {table.own_name.get(column, column)} = {table.frame[column].iloc[lost[0]]!r}"
+            own, value = table.own_name.get(column, column), table.frame[column].iloc[lost[0]]
+            problem = f"is missing, but the row has {own} = {shown(value)}"
             table.fail(int(lost[0]), "agent", problem, "name who moved, or leave all but the task empty")
     return moved
 

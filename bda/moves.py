@@ -54,16 +54,14 @@ class Moves:
     def __len__(self) -> int:
         return len(self.task)
 
-    def __reduce__(self) -> tuple[type[Moves], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         # Through the constructor, because a pickled array comes back writable.
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     def take(self, rows: NDArray[Any], **changed: Any) -> Moves:
         """Return the moves at `rows`, with some columns replaced."""
-        columns = {
-            name: None if column is None else column[rows]
-            for name, column in vars(self).items()
-            if name not in changed
+        columns: dict[str, Any] = {
+            name: None if column is None else column[rows] for name, column in vars(self).items() if name not in changed
         }
         return Moves(**columns, **changed)
 

@@ -48,10 +48,10 @@ class Names:
     def find(self, name: Any) -> int:
         """Return the code of `name`, -1 where it is no name or stands for nothing here; 1 does not find True."""
         try:
-            name = name if type(name) is str else plain_name(name, self.kind)
+            plain: Name = name if type(name) is str else plain_name(name, self.kind)
         except TraceError:
             return -1
-        return self.code[name] if self._type.get(name) is type(name) else -1
+        return self.code[plain] if self._type.get(plain) is type(plain) else -1
 
     def __len__(self) -> int:
         return len(self.code)
@@ -106,9 +106,7 @@ def plain_name(value: Any, field: str, where: str = "") -> Name:
         problem = "is not a whole number"
     else:
         problem = f"is a {type(value).__name__}, not a name"
-    raise TraceError(
-        problem, where=where, field=field, value=value, remedy="names are strings, integers or booleans"
-    )
+    raise TraceError(problem, where=where, field=field, value=value, remedy="names are strings, integers or booleans")
 
 
 def class_list(classes: Sequence[Name] | int) -> list[Name]:

@@ -53,7 +53,7 @@ class ProtocolReport:
 
         table = self.traces.moves_table
         columns: dict[str, Any] = {
-            "agent": np.array(self.traces.agent_names, object)[table.agent],
+            "agent": table.agent,  # codes, because names of several types have no order in pandas
             "round": table.round,
             "moves": np.ones(len(table), np.int64),
         }
@@ -64,8 +64,9 @@ class ProtocolReport:
             columns[name] = (table.status == STATUSES.index(name)).astype(np.int64)
         for name, bit in IRREGULARITIES.items():
             columns[name] = (table.irregular & bit > 0).astype(np.int64)
-        frame = pd.DataFrame(columns)
-        return frame.groupby(["agent", "round"], sort=True).sum().reset_index()
+        counts = pd.DataFrame(columns).groupby(["agent", "round"], sort=True).sum().reset_index()
+        counts["agent"] = [self.traces.agent_names[code] for code in counts["agent"]]
+        return counts
 
     def states(self) -> pd.DataFrame:
         """Return one row per agent: on how many tasks it was not asked, failed, was truncated or unreadable.

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import difflib
 import math
+import sys
 import warnings
 from array import array
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from numbers import Real
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -52,7 +52,9 @@ class RecordReader:
         self.gold: list[int] = []
         self.meta: list[Mapping[str, Any]] = []
         self.counts: list[int] = []
-        self.columns = {name: array("d" if name == "confidence" else "i") for name in MOVE_FIELDS}
+        self.columns: dict[str, array[Any]] = {
+            name: array("d" if name == "confidence" else "i") for name in MOVE_FIELDS
+        }
         self.unread: Counter[str] = Counter()
 
     def add(self, task: Any, where: str) -> None:
@@ -61,16 +63,16 @@ class RecordReader:
             _fail("is not an object", where, "task", task, 'write {"task": ..., "candidates": ..., "moves": ...}')
         if not _TASK_FIELDS.issuperset(task):
             self._note_unknown(task, TASK_FIELDS, where, "keep other data under meta")
-        for field in ("task", "candidates", "moves"):
+        for field in ("task", "candidates"):
             if field not in task:
-                _fail("is missing", where, field, None, "every task needs task, candidates and moves")
+                _fail("is missing", where, field, None, "every task needs task and candidates")
         name = plain_name(task["task"], "task", where)
         if name in self.first:
             _fail(f"stands already at {self.first[name]}", where, "task", name, "give every task its own name")
         self.first[name] = where
         where = f"{where}, task {name!r}"
         codes = candidate_codes(task["candidates"], self.classes, where)
-        moves = task["moves"]
+        moves = task.get("moves", [])
         if not isinstance(moves, (list, tuple)):
             _fail("is not a list", where, "moves", moves, "write a list of moves, empty if there were none")
         self.task_ids.append(name)
@@ -174,7 +176,11 @@ def refuse_near_miss(
     near = difflib.get_close_matches(str(key), [name for name in known if name not in found], 1, 0.75)
     if near:
         raise TraceError(
-            f"is not read (is {near[0]!r} meant?)", where=where, field=field, value=key, remedy=f"correct it, or {remedy}"
+            f"is not read (is {near[0]!r} meant?)",
+            where=where,
+            field=field,
+            value=key,
+            remedy=f"correct it, or {remedy}",
         )
 
 
@@ -187,7 +193,13 @@ def _meta(meta: Any, where: str) -> Mapping[str, Any]:
 def _choice(name: Any, codes: Mapping[str, int], field: str, where: str, i: int) -> int:
     code = codes.get(name) if isinstance(name, str) else None
     if code is None:
-        _fail(f"is not a {'move type' if field == 'type' else field}", where, f"moves[{i}].{field}", name, f"use {', '.join(codes)}")
+        _fail(
+            f"is not a {'move type' if field == 'type' else field}",
+            where,
+            f"moves[{i}].{field}",
+            name,
+            f"use {', '.join(codes)}",
+        )
     return code
 
 
@@ -206,8 +218,9 @@ def _flag(value: Any, where: str, i: int) -> bool:
 def _number(value: Any, where: str, i: int) -> float:
     if value is None:
         return math.nan
-    if isinstance(value, Real) and not isinstance(value, bool) and abs(value) <= 1.7e308:
-        return float(value)
+    number: Any = value if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) else math.nan
+    if abs(number) <= sys.float_info.max:
+        return float(number)
     _fail("is not a finite number", where, f"moves[{i}].confidence", value, "write a number or null")
 
 

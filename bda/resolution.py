@@ -56,7 +56,14 @@ class Resolved:
 
 
 def resolve(
-    task: Ints, agent: Ints, round_: Ints, type_: Ints, answer: Ints, target: Ints, status: Ints, frozen: Ints
+    task: Ints,
+    agent: Ints,
+    round_: Ints,
+    type_: Ints,
+    answer: Ints,
+    target: Ints,
+    status: Ints,
+    frozen: NDArray[np.bool_],
 ) -> Resolved:
     """Resolve moves against the answers that stood before their round.
 
@@ -116,9 +123,7 @@ def resolve(
         explicit = said[moves]
         concedes = concession[moves]
         keeps = ~concedes | frozen[moves]
-        chosen = np.where(
-            keeps, np.where(explicit >= 0, explicit, stands), np.where(stands >= 0, stands, explicit)
-        )
+        chosen = np.where(keeps, np.where(explicit >= 0, explicit, stands), np.where(stands >= 0, stands, explicit))
         found[moves] = chosen
         kind[moves] = np.where(chosen < 0, 0, np.where(concedes, 1, -1))
         differs = (explicit >= 0) & (stands >= 0) & (explicit != stands)
@@ -148,7 +153,7 @@ def last_endorsements(task: Ints, agent: Ints, round_: Ints, kind: Ints) -> NDAr
 
 
 def _pairs(task: Ints, agent: Ints, target: Ints) -> tuple[Ints, Ints, Ints, int]:
-    """Number the (task, agent) pairs that moved; find each target's pair, -1 if it never moved there."""
+    """Return numbers of the (task, agent) pairs that moved, and each target's pair, -1 if it never moved there."""
     width = int(max(agent.max(initial=0), target.max(initial=0))) + 1
     key = task.astype(np.int64) * width + agent
     pairs, pair = np.unique(key, return_inverse=True)
@@ -169,7 +174,8 @@ def _repeated(holder: Ints, pair: Ints, round_: Ints) -> NDArray[np.int64]:
     """Positions of an agent's second and later moves in one round of one task."""
     order = np.lexsort((np.arange(len(pair)), round_, pair))
     same = (pair[order][1:] == pair[order][:-1]) & (round_[order][1:] == round_[order][:-1])
-    return order[1:][same]
+    found: NDArray[np.int64] = order[1:][same]
+    return found
 
 
 def _mark(irregular: NDArray[np.int16], name: str, where: NDArray[np.bool_] | Ints) -> None:

@@ -1,8 +1,8 @@
 """Traces as JSON lines: one task a line, read and written as a stream.
 
-    {"task": "q17", "candidates": ["A", "B"], "gold": "B", "meta": {"group": "q17"},
-     "moves": [{"agent": "s1", "round": 0, "type": "propose", "answer": "A"},
-               {"agent": "s2", "round": 1, "type": "challenge", "target": "s1"}]}
+{"task": "q17", "candidates": ["A", "B"], "gold": "B", "meta": {"group": "q17"},
+ "moves": [{"agent": "s1", "round": 0, "type": "propose", "answer": "A"},
+           {"agent": "s2", "round": 1, "type": "challenge", "target": "s1"}]}
 """
 
 from __future__ import annotations
@@ -187,9 +187,7 @@ def _parsed(text: str, where: str) -> Any:
         problem = f"is not JSON: {fault.msg} at column {fault.colno}"
     except (ValueError, RecursionError) as fault:  # a number of thousands of digits, brackets without end
         problem = f"cannot be read: {fault}"
-    raise TraceError(
-        problem, where=where, field="line", value=text.strip(), remedy="write one JSON object a line"
-    )
+    raise TraceError(problem, where=where, field="line", value=text.strip(), remedy="write one JSON object a line")
 
 
 class _RepeatedKey(Exception):

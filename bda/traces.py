@@ -75,8 +75,8 @@ class Traces(TraceViews):
         gold : mapping, Series, frame or CSV path, optional
             A `task,label` table that replaces the gold inside; see `with_gold`.
         duplicates : {"keep", "last", "error"}, default "keep"
-            What becomes of several proposals of one agent in one round of one task: repeats, the last
-            alone, or an error.
+            What becomes of several votes (proposals with an answer) of one agent in one round of one task:
+            repeats, the last alone, or an error.
 
         Returns
         -------
@@ -132,7 +132,7 @@ class Traces(TraceViews):
         frame: Any,
         *,
         gold: Any = None,
-        classes: Sequence[Name] | None = None,
+        classes: Sequence[Name] | int | None = None,
         candidates: Mapping[Name, Sequence[Name]] | None = None,
         duplicates: str = "keep",
     ) -> Traces:
@@ -145,8 +145,9 @@ class Traces(TraceViews):
             `status`, `confidence`, `frozen`, `gold`, `candidates`, `meta`.
         gold : mapping, Series, frame or CSV path, optional
             True classes, as in `with_gold`.
-        classes : sequence, optional
-            All class names, where wider than what was seen; their order becomes the order of columns.
+        classes : sequence or int, optional
+            All class names, where wider than what was seen, or their number K for the names 0..K-1; their order
+            becomes the order of columns.
         candidates : mapping, optional
             From task to the candidates it offers; by default every task offers every class.
         duplicates : {"keep", "last", "error"}, default "keep"
@@ -184,8 +185,8 @@ class Traces(TraceViews):
         Parameters
         ----------
         votes : array or data frame, shape (n_tasks, n_agents)
-            Labels; with `classes` of strings, integers are positions in `classes`. A frame brings task names
-            in its index and agent names in its columns.
+            Labels; with `classes` of strings, integers are positions in `classes`, and a -1 among `classes` is a
+            label. A frame brings task names in its index and agent names in its columns.
         tasks, agents : sequences, optional
             Names of rows and columns; by default 0, 1, ...
         classes : sequence or int, optional
@@ -211,7 +212,7 @@ class Traces(TraceViews):
 
     @classmethod
     def read_parquet(cls, path: str | os.PathLike[str]) -> Traces:
-        """Read traces that `write_parquet` wrote; needs the extra `parquet`.
+        """Read traces that `write_parquet` wrote, or another long table; needs the extra `parquet`.
 
         Parameters
         ----------
@@ -223,10 +224,19 @@ class Traces(TraceViews):
         Traces
             Equal to what was written.
 
+        Raises
+        ------
+        TraceError
+            Naming file or row, field, value and remedy.
+
         Examples
         --------
+        >>> import tempfile
         >>> from bda import Traces
-        >>> Traces.read_parquet("council.parquet")  # doctest: +SKIP
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Traces.from_votes([["x", "y"]], agents=["ada", "cox"]).write_parquet(f"{folder}/council.parquet")
+        ...     Traces.read_parquet(f"{folder}/council.parquet").agent_names
+        ('ada', 'cox')
         """
         from bda.parquet import read_parquet
 
@@ -241,6 +251,11 @@ class Traces(TraceViews):
         ----------
         path : path
             The file; it appears whole or not at all.
+
+        Raises
+        ------
+        TraceError
+            For a bootstrap sample, whose tasks could not be told apart, and for `meta` that JSON cannot hold.
 
         Examples
         --------
@@ -259,15 +274,27 @@ class Traces(TraceViews):
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the traces as one Parquet table; needs the extra `parquet`.
 
+        A view is written as resolved, as in `write_jsonl`.
+
         Parameters
         ----------
         path : path
-            The file.
+            The file; it appears whole or not at all.
+
+        Raises
+        ------
+        TraceError
+            For names of several types in one column, which Parquet cannot hold, and for a bootstrap sample.
 
         Examples
         --------
+        >>> import tempfile
+        >>> from pathlib import Path
         >>> from bda import Traces
-        >>> Traces.from_votes([[0, 1]]).write_parquet("council.parquet")  # doctest: +SKIP
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Traces.from_votes([[0, 1]]).write_parquet(Path(folder) / "council.parquet")
+        ...     [file.name for file in Path(folder).iterdir()]
+        ['council.parquet']
         """
         from bda.parquet import write_parquet
 
@@ -279,7 +306,8 @@ class Traces(TraceViews):
         Returns
         -------
         DataFrame
-            Tasks without moves have no row. `endorses` and `rejects` hold what the move says once resolved.
+            Tasks without moves have no row. `endorses` and `rejects` hold what the move says once resolved; in a
+            view a targeted move states that as its answer, and its concessions are `frozen`.
 
         Examples
         --------

@@ -103,9 +103,7 @@ class TraceViews(TraceColumns):
         table = self.moves_table
         kept = recode[table.agent] >= 0
         moves = table.take(kept, agent=recode[table.agent[kept]], target=recode[table.target[kept]])
-        return replace(
-            self, agent_names=tuple(self.agent_names[i] for i in chosen), moves_table=moves, is_view=True
-        )
+        return replace(self, agent_names=tuple(self.agent_names[i] for i in chosen), moves_table=moves, is_view=True)
 
     def last_vote(self) -> Self:
         """Return each agent's standing answer after the last round, as one proposal in round 0.

@@ -1,9 +1,4 @@
-"""Arms on the command line: a name, perhaps with parameters, or a saved file.
-
-    per-agent
-    per-agent:kappa=10,temperature=2
-    confusion --set prior_strength=3 --set likelihood=marginal
-"""
+"""Arms on the command line: `per-agent`, `per-agent:kappa=10,temperature=2`, or a name and `--set kappa=10`."""
 
 from __future__ import annotations
 
@@ -11,14 +6,16 @@ import argparse
 import difflib
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from steelyard.printing import say, shown
 
 if TYPE_CHECKING:
     from bda.arm import Arm
     from bda.selection import Tuned
+    from bda.traces import Traces
 
-__all__ = ["EXAMPLES", "add_setting_arguments", "is_arm_name", "named_arm", "saved_arm", "tunable"]
+__all__ = ["EXAMPLES", "add_setting_arguments", "named_arm", "say_unknown", "tunable"]
 
 EXAMPLES = ("plurality", "best-member", "weighted-vote", "one-coin", "per-agent", "confusion")
 
@@ -48,30 +45,6 @@ def add_setting_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PARAM=VALUE",
         help="set parameters of the arm (kappa=10); an unknown one is answered with those there are",
     )
-
-
-def is_arm_name(text: str) -> bool:
-    """Tell the name of an arm from the path of a saved one.
-
-    Parameters
-    ----------
-    text : str
-        What the user typed.
-
-    Returns
-    -------
-    bool
-        Whether it stands for an arm, with or without parameters.
-
-    Examples
-    --------
-    >>> from steelyard.arms import is_arm_name
-    >>> is_arm_name("per-agent:kappa=10"), is_arm_name("arm.json")
-    (True, False)
-    """
-    from bda.named_arms import ARM_NAMES
-
-    return text.partition(":")[0] in ARM_NAMES
 
 
 def named_arm(text: str, settings: Sequence[str] = ()) -> Arm:
@@ -137,43 +110,30 @@ def tunable(text: str, settings: Sequence[str] = (), challenged: bool = False) -
     return Tuned(arm, grid) if grid else arm
 
 
-def saved_arm(path: str | Path) -> Arm:
-    """Read an arm that `steelyard fit` saved.
+def say_unknown(arm: Arm, traces: Traces) -> None:
+    """Say which agents a fit did not meet: a slip in a name, or another file than was meant, shows here.
 
     Parameters
     ----------
-    path : path
-        A JSON file.
-
-    Returns
-    -------
-    Arm
-        Ready to be applied.
-
-    Raises
-    ------
-    TraceError
-        If the file is not a saved arm, or a damaged one.
+    arm : Arm
+        Fitted or not.
+    traces : Traces
+        What it is applied to.
 
     Examples
     --------
-    >>> import bda
-    >>> from steelyard.arms import saved_arm
-    >>> _ = bda.OneCoin(alpha=4.0).to_json("arm.json")
-    >>> saved_arm("arm.json")
-    OneCoin(alpha=4.0)
+    >>> from bda import PerAgent, Traces
+    >>> from steelyard.arms import say_unknown
+    >>> arm = PerAgent().fit(Traces.from_votes([[0], [1]], agents=["ada"]), [0, 1])
+    >>> say_unknown(arm, Traces.from_votes([[0, 1]], agents=["ada", "cox"]))
     """
-    from bda.errors import TraceError
-    from bda.storage import load_arm
-
-    try:
-        return load_arm(path)
-    except TraceError:
-        raise
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as fault:
-        raise TraceError(
-            f"is a damaged arm: {type(fault).__name__}: {fault}", where=str(path), remedy="save it again with steelyard fit"
-        ) from fault
+    if not (arm.needs_labels and arm.is_fitted):
+        return
+    known = set(arm.agents_)
+    unknown = [name for name in traces.agent_names if name not in known]
+    if unknown:
+        few = ", ".join(map(shown, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
+        say(f"{len(unknown)} of {len(traces.agent_names)} agents had no part in the fit; its prior weighs them: {few}")
 
 
 def _parsed(text: str, settings: Sequence[str]) -> tuple[Arm, set[str]]:
@@ -185,7 +145,8 @@ def _parsed(text: str, settings: Sequence[str]) -> tuple[Arm, set[str]]:
 
     name, colon, inside = text.partition(":")
     if name not in ARM_NAMES:
-        raise TraceError("is not an arm", field="arm", value=name, remedy=f"{_near(name, ARM_NAMES)}arms are {', '.join(ARM_NAMES)}")
+        remedy = f"{_near(name, ARM_NAMES)}arms are {', '.join(ARM_NAMES)}"
+        raise TraceError("is not an arm", field="arm", value=name, remedy=remedy)
     found = with_grid(name)
     arm = found.arm if isinstance(found, Tuned) else found
     default = arm.get_params()

@@ -12,7 +12,7 @@ import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from steelyard.arms import EXAMPLES, add_setting_arguments, is_arm_name, named_arm, saved_arm
+from steelyard.arms import EXAMPLES, add_setting_arguments, named_arm, say_unknown
 from steelyard.commands import emit
 from steelyard.printing import shown
 from steelyard.trace_arguments import add_trace_arguments, load_traces
@@ -81,6 +81,8 @@ def run(args: argparse.Namespace) -> int:
     if saved is None:
         named_arm(args.arm, args.set)  # refuses a wrong name before the file is read
     traces = load_traces(args)
+    if saved is not None:
+        say_unknown(saved, traces)
     found: list[dict[str, Any]] = []
     words: list[str] = []
     for name in [task_named(traces, text) for text in args.tasks]:
@@ -190,7 +192,9 @@ def _saved(arm: str, settings: Sequence[str]) -> Arm | None:
         return None
     if settings:
         raise ValueError(f"--set {settings[0]} has no effect on {arm}, which is fitted; give an arm's name")
-    return saved_arm(arm)
+    from bda.storage import load_arm
+
+    return load_arm(arm)
 
 
 def _basis(arm: Arm, text: str, n_labels: int | None) -> str:

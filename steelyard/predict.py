@@ -9,9 +9,9 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from steelyard.arms import saved_arm
+from steelyard.arms import say_unknown
 from steelyard.commands import check_output, emit, write_output
-from steelyard.printing import csv_text, say, shown
+from steelyard.printing import csv_text, say
 from steelyard.trace_arguments import add_trace_arguments, load_traces
 
 if TYPE_CHECKING:
@@ -77,9 +77,11 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.output is not None:
         check_output(args.output, args.overwrite)
-    arm = saved_arm(args.arm)
+    from bda.storage import load_arm
+
+    arm = load_arm(args.arm)
     traces = load_traces(args)
-    _say_unknown(arm, traces)
+    say_unknown(arm, traces)
     header = CANDIDATES if args.candidates else PREDICTIONS
     rows = candidate_rows(arm, traces) if args.candidates else prediction_rows(arm, traces)
     if args.json:
@@ -155,15 +157,3 @@ def candidate_rows(arm: Arm, traces: Traces) -> list[tuple[object, ...]]:
     tasks = traces.task_ids[traces.candidate_task].tolist()
     names = [traces.classes[code] for code in traces.candidate_class]
     return list(zip(tasks, names, np.exp(arm.log_proba(traces)).tolist(), strict=True))
-
-
-def _say_unknown(arm: Arm, traces: Traces) -> None:
-    """Say which agents the fit did not meet: most often a misspelt name, or another file than was meant."""
-    if not (arm.needs_labels and arm.is_fitted):
-        return
-    known = set(arm.agents_)
-    unknown = [name for name in traces.agent_names if name not in known]
-    if not unknown:
-        return
-    few = ", ".join(shown(name) for name in unknown[:5]) + (", ..." if len(unknown) > 5 else "")
-    say(f"of {len(traces.agent_names)} agents here {len(unknown)} had no part in the fit and weigh as the prior says: {few}")

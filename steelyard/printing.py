@@ -43,17 +43,15 @@ def progress(words: str) -> None:
         say(f"{words} ...")
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "") -> list[str]:
-    """Return the lines of a table: text to the left, numbers to the right, columns two blanks apart.
+def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    r"""Return the lines of a table: text to the left, numbers to the right, columns two blanks apart.
 
     Parameters
     ----------
     header : sequence of str
         Names of the columns.
     rows : iterable of sequences
-        Cells; floats are printed with three decimals, None as "-".
-    indent : str
-        What every line starts with.
+        Cells; floats have three decimals, None as "-".
 
     Returns
     -------
@@ -63,7 +61,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str =
     Examples
     --------
     >>> from steelyard.printing import table
-    >>> print("\\n".join(table(["agent", "right"], [["ada", 7], ["cox", 12]])))
+    >>> print("\n".join(table(["agent", "right"], [["ada", 7], ["cox", 12]])))
     agent  right
     ada        7
     cox       12
@@ -75,12 +73,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str =
     lines = []
     for row in cells:
         parts = [text.ljust(w) if a else text.rjust(w) for text, w, a in zip(row, wide, left, strict=True)]
-        lines.append((indent + "  ".join(parts)).rstrip())
+        lines.append("  ".join(parts).rstrip())
     return lines
 
 
 def shown(name: object) -> str:
-    """Return a name on one line: as it is, or quoted where it holds what would break a line or hide.
+    r"""Return a name on one line: as it is, or quoted where it holds what would break a line or hide.
 
     Parameters
     ----------
@@ -95,8 +93,8 @@ def shown(name: object) -> str:
     Examples
     --------
     >>> from steelyard.printing import shown
-    >>> print(shown("über"), shown("two\\nlines"), shown(" a"))
-    über 'two\\nlines' ' a'
+    >>> print(shown("über"), shown("two\nlines"), shown(" a"))
+    über 'two\nlines' ' a'
     """
     text = str(name)
     return text if text.isprintable() and text == text.strip() else repr(text)

@@ -7,12 +7,9 @@ Gold is put in first, then tasks are chosen, then agents; moves are resolved bef
 from __future__ import annotations
 
 import argparse
-import csv
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bda.traces import Traces
@@ -132,27 +129,19 @@ def read_traces(path: str | Path, gold: str | Path | None = None) -> Traces:
     if not name.endswith(KINDS):
         kind = "".join(Path(path).suffixes[-2:]) or "no suffix"
         raise TraceError(f"is not a file of traces: it has {kind}", where=str(path), remedy=f"use {', '.join(KINDS)}")
-    labels = [] if gold is None else _gold_labels(gold)
-    with _readable(path):
-        if name.endswith((".csv", ".csv.gz")):
-            from steelyard.trace_tables import read_trace_table
+    if name.endswith((".csv", ".csv.gz")):
+        from bda.labels import read_label_csv
+        from steelyard.trace_tables import read_trace_table
 
-            traces = read_trace_table(path, labels)
-        elif name.endswith(".parquet"):
-            traces = Traces.read_parquet(path)
-        else:
-            traces = Traces.read_jsonl(path)
+        labels = [] if gold is None else [label for _, label in read_label_csv(gold)]
+        traces = read_trace_table(path, labels)
+    elif name.endswith(".parquet"):
+        traces = Traces.read_parquet(path)
+    else:
+        traces = Traces.read_jsonl(path)
     if not len(traces):
-        raise TraceError("holds no task", where=str(path), remedy="write one task a line")
+        raise TraceError("holds no task", where=str(path), remedy="write a line for every task")
     return traces if gold is None else traces.with_gold(str(gold))
-
-
-def _gold_labels(gold: str | Path) -> list[str]:
-    """Return the labels of a table of gold; read first, because it is small and quickly found wrong."""
-    from bda.labels import read_label_csv
-
-    with _readable(gold):
-        return [label for _, label in read_label_csv(gold)]
 
 
 def _condition(text: str) -> tuple[str, str]:
@@ -168,26 +157,5 @@ def _without(traces: Traces, patterns: Sequence[str]) -> Traces:
     left_out = set(traces.agents(patterns).agent_names)
     kept = [name for name in traces.agent_names if name not in left_out]
     if not kept:
-        raise ValueError(
-            f"--exclude-agents {' '.join(patterns)} leaves none of {len(left_out)} agents; exclude fewer"
-        )
+        raise ValueError(f"--exclude-agents {' '.join(patterns)} leaves none of {len(left_out)} agents; exclude fewer")
     return traces.agents(kept)
-
-
-@contextmanager
-def _readable(path: str | Path) -> Iterator[None]:
-    """Turn what libraries raise at a file that is not what its name says into one line about that file."""
-    from bda.errors import TraceError
-
-    def unreadable(fault: BaseException) -> Any:
-        return TraceError(f"cannot be read: {fault}", where=str(path), remedy="is the file whole, and of the kind that its name says?")
-
-    try:
-        yield
-    except (UnicodeDecodeError, csv.Error, zlib.error, EOFError, RecursionError) as fault:
-        raise unreadable(fault) from fault
-    except (OSError, ValueError) as fault:
-        foreign = type(fault).__module__.partition(".")[0] in ("gzip", "pyarrow")
-        if foreign and getattr(fault, "filename", None) is None:
-            raise unreadable(fault) from fault
-        raise

@@ -65,11 +65,10 @@ def test_per_agent_equals_the_oracle_on_messy_traces(seed, counts, kappa, tau, c
 @pytest.mark.parametrize(("alpha", "beta"), [(2.0, 1.0), (0.5, 3.0)])
 def test_evidence_equals_quadrature(challenge, alpha, beta):
     """No closed form on the other side: the moves' probabilities are integrated over theta."""
-    moves = ["A", "A", "B"], ["C", "A"]
-    task = {"task": "t", "candidates": ["A", "B", "C"], "moves": [
-        *({"agent": "ada", "round": r, "type": "propose", "answer": a} for r, a in enumerate(moves[0])),
-        *({"agent": "ada", "round": r, "type": "challenge", "target": "bo", "answer": a} for r, a in enumerate(moves[1])),
-    ]}  # fmt: skip
+    said = [("propose", "A"), ("propose", "A"), ("propose", "B"), ("challenge", "C"), ("challenge", "A")]
+    moves = [{"agent": "ada", "round": r, "type": kind, "answer": a} for r, (kind, a) in enumerate(said)]
+    moves = [move | ({"target": "bo"} if move["type"] == "challenge" else {}) for move in moves]
+    task = {"task": "t", "candidates": ["A", "B", "C"], "moves": moves}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RepeatWarning)
         parts = OneCoin(alpha, beta, challenge=challenge)._contributions(Traces.from_records([task]))
