@@ -156,7 +156,7 @@ def test_plurality_differs_from_itself_by_nothing(panel):
 
 # ---- leaks --------------------------------------------------------------------------------------------------
 
-ARMS = ["plurality", "best-member", "weighted-vote", "one-coin", "per-agent", "confusion"]
+ARMS = ["plurality", "best-member", "per-agent-untempered", "confusion-untempered"]
 
 
 def flipped(traces, tasks):

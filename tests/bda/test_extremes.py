@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bda import BestMember, Confusion, OneCoin, PerAgent, Plurality, Traces, WeightedVote
+from bda import BestMember, Confusion, OneCoin, PerAgent, Plurality, TraceError, Traces, WeightedVote
 from bda.beta_integrals import log_beta_ratio, log_evidence, log_rising
 from bda.confusion import confusion_terms
 from bda.posteriors import log_posterior
@@ -209,3 +209,18 @@ def test_log_posterior_far_below_zero():
     log_p = log_posterior(evidence, 1.0, np.zeros(3), np.zeros(3, int), 1)
     assert log_p == pytest.approx([-math.log1p(math.exp(-3)), -3 - math.log1p(math.exp(-3)), -4000.0486], rel=1e-6)
     assert np.exp(log_p).sum() == pytest.approx(1, abs=1e-15)
+
+
+@pytest.mark.parametrize("challenge", ["composite", "set", "exact"])
+@pytest.mark.parametrize(("alpha", "beta"), [(1e300, 1.0), (1.0, 1e300), (1e-290, 1e-290), (1e-290, 1e300)])
+def test_absurd_prior_counts_are_right_or_refused(challenge, alpha, beta):
+    log_p = OneCoin(alpha, beta, challenge=challenge).log_proba(Traces.from_votes([[0, 1, 1]]))
+    assert log_p[1] - log_p[0] == pytest.approx(float(MP.log(alpha) - MP.log(beta)), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_float64_cannot_hold_is_an_error_not_a_nan():
+    traces = Traces.from_votes([[0, 1, 1]], tasks=["q7"])
+    for use in ("predict", "predict_proba", "log_proba", "decide", "predict_candidates"):
+        with pytest.raises(TraceError, match=r"task = 'q7' OneCoin\(alpha=5e-324\) has no finite answer; use milder"):
+            getattr(OneCoin(alpha=5e-324), use)(traces)

@@ -112,6 +112,23 @@ def test_confusion_profile_by_hand():
     assert row["weight"] == close((math.log(aa / ba) + math.log(bb / ab)) / 2)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_confusion_weight_is_the_mean_over_the_whole_matrix(seed):
+    """profile_ never builds the agents x K x K table, most of whose rows are the prior."""
+    arm = fitted(Confusion(3.0, 0.7), messy(seed, n_labelled=6)[0])
+    log_pi, k = np.log(arm.confusion_), len(arm.classes_)
+    assert len(arm.gold_classes_) < k
+    expected = [np.mean([row[j, j] - row[t, j] for j in range(k) for t in range(k) if t != j]) for row in log_pi]
+    assert arm.profile_["weight"].tolist() == close(expected)
+
+
+def test_confusion_profile_of_many_classes_stays_small():
+    n = 20_000
+    traces = Traces.from_votes([[0, 1], [n - 1, 5]], classes=n).with_gold([0, 1])
+    weight = Confusion(5.0, 0.6).fit(traces).profile_["weight"]
+    assert weight.tolist() == pytest.approx([np.log(0.6) - np.log(0.4 / (n - 1))] * 2, rel=1e-3)
+
+
 def test_plurality_has_no_profile():
     assert not hasattr(Plurality(), "profile_")
 

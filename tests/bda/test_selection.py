@@ -210,6 +210,13 @@ def test_a_bad_grid_is_named():
         Tuned(OneCoin(), {"kappa": (1.0,)}).settings()
     with pytest.raises(TraceError, match="grid = 'alpha' has no values; list at least one"):
         Tuned(OneCoin(), {"alpha": ()}).settings()
+    with pytest.raises(TraceError, match="grid = 'challenge' has no values; list at least one"):
+        Tuned(OneCoin(), {"challenge": "set"}).settings()
+    with pytest.raises(TraceError, match="grid = 'alpha' stands on two axes; name it once"):
+        Tuned(OneCoin(), {"alpha": (1.0,), ("alpha", "beta"): ((2.0, 1.0),)}).settings()
+    for row in (2.0, (2.0,), (2.0, 1.0, 3.0)):
+        with pytest.raises(TraceError, match=r"grid\[\('alpha', 'beta'\)\] = .* is not 2 values; give one value each"):
+            Tuned(OneCoin(), {("alpha", "beta"): (row,)}).settings()
     traces = council()
     splits = splits_by("draw")(traces)
     with pytest.raises(TraceError, match="kappa = -1 is out of range; use a number from 0 on"):

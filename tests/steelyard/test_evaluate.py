@@ -20,19 +20,19 @@ def run(capsys, *words):
 
 
 def test_the_main_job(capsys, tmp_path):
-    """With 25 drawn labels: plurality .366, best member .629, per-agent .839 (Brier .241), each within .015."""
+    """What `make demo` runs, with fewer draws; tests/bda/test_judges.py holds the numbers to .015."""
     report, predictions = tmp_path / "r.html", tmp_path / "p.csv"
     code, out, err = run(
-        capsys, JUDGES, "--subset", "meta.subset=Neighbor", *PANEL, "--protocol", "draw", "--seeds", "40", "--json",
+        capsys, JUDGES, "--subset", "meta.subset=Neighbor", *PANEL, "--protocol", "draw", "--seeds", "8", "--json",
         "--report", str(report), "--predictions", str(predictions), "--reference", "plurality",
     )  # fmt: skip
     assert code == 0
     found = json.loads(out)
     arms = {row["arm"]: row for row in found["arms"]}
-    assert arms["plurality"]["accuracy"] == pytest.approx(0.366, abs=0.015)
-    assert arms["best-member"]["accuracy"] == pytest.approx(0.629, abs=0.015)
-    assert arms["per-agent"]["accuracy"] == pytest.approx(0.839, abs=0.015)
-    assert arms["per-agent"]["brier"] == pytest.approx(0.241, abs=0.015)
+    assert arms["plurality"]["accuracy"] == pytest.approx(0.366, abs=0.04)
+    assert arms["best-member"]["accuracy"] == pytest.approx(0.629, abs=0.04)
+    assert arms["per-agent"]["accuracy"] == pytest.approx(0.839, abs=0.04)
+    assert arms["per-agent"]["brier"] == pytest.approx(0.241, abs=0.04)
     assert arms["per-agent"]["ece_width_p"] > 0.01  # and the probabilities are honest
     assert (found["n_tasks"], found["n_labels"], found["protocol"]) == (134, 25, "draw")
     assert found["unanimity"] == {"tasks": 134, "unanimous": 32, "wrong": 25, "share_wrong": 25 / 32}
@@ -42,7 +42,7 @@ def test_the_main_job(capsys, tmp_path):
     assert "--subset meta.subset=Neighbor" in page
     with predictions.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == len(arms) * 40 * 109
+    assert len(rows) == len(arms) * 8 * 109
     assert f"wrote {report}" in err
 
 
