@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -22,11 +21,10 @@ from bda.names import Name
 from bda.parameters import Parameters, check_option, check_seed
 from bda.ties import Decisions, decide
 from bda.traces import Traces
+from bda.verdict import Contributions, Verdict, explain
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from bda.verdict import Verdict
 
 __all__ = ["MOST_CLASSES", "VIEWS", "Arm", "Contributions", "as_traces"]
 
@@ -34,25 +32,6 @@ VIEWS = ("all", "round0", "last_vote")
 MOST_CLASSES = 1000
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Contributions:
-    """What speaks for each candidate of one task, before normalisation.
-
-    Attributes
-    ----------
-    unit : str
-        "nats" for log evidence divided by the temperature, "votes" for shares.
-    prior : float array, shape (n_candidates,)
-        The class prior's part.
-    agents : dict from name to float array, shape (n_candidates,)
-        Every agent's part.
-    """
-
-    unit: str
-    prior: Floats
-    agents: dict[Name, Floats]
 
 
 class Arm(Parameters, ABC):
@@ -157,7 +136,7 @@ class Arm(Parameters, ABC):
                 remedy="call predict_candidates(traces) for (task, candidate, probability)",
             )
         proba = np.zeros((len(traces), len(self._class_names(traces))))
-        proba[traces.candidate_task, columns[traces.candidate_class]] = np.exp(self._log_proba(traces))
+        proba[traces.candidate_task, columns[traces.candidate_class]] = np.exp(self._numbers(traces))
         return proba
 
     def predict_candidates(self, traces: Any) -> pd.DataFrame:
@@ -186,7 +165,7 @@ class Arm(Parameters, ABC):
             {
                 "task": traces.task_ids[traces.candidate_task],
                 "candidate": name_array(traces.classes)[traces.candidate_class],
-                "probability": np.exp(self._log_proba(traces)),
+                "probability": np.exp(self._numbers(traces)),
             }
         )
 
@@ -211,7 +190,7 @@ class Arm(Parameters, ABC):
         [1]
         """
         traces = self._ready(traces)
-        chosen = self._decide(traces, self._log_proba(traces)).candidate
+        chosen = self._decide(traces, self._numbers(traces)).candidate
         return np.asarray(name_array(traces.classes)[traces.candidate_class[chosen]])
 
     def decide(self, traces: Any) -> Decisions:
@@ -234,7 +213,7 @@ class Arm(Parameters, ABC):
         [2]
         """
         traces = self._ready(traces)
-        return self._decide(traces, self._log_proba(traces))
+        return self._decide(traces, self._numbers(traces))
 
     def score(self, traces: Any, labels: Any = None) -> float:
         """Return the accuracy on the labelled tasks.
@@ -259,7 +238,7 @@ class Arm(Parameters, ABC):
         """
         traces = self._ready(traces)
         gold = gold_codes(traces, labels)
-        chosen = traces.candidate_class[self._decide(traces, self._log_proba(traces)).candidate]
+        chosen = traces.candidate_class[self._decide(traces, self._numbers(traces)).candidate]
         if not (gold >= 0).any():
             raise TraceError("no task has a label to score against", remedy="pass labels=")
         return float(np.mean((chosen == gold)[gold >= 0]))
@@ -283,7 +262,7 @@ class Arm(Parameters, ABC):
         >>> OneCoin().log_proba(Traces.from_votes([[0, 0], [1, 0]])).shape
         (4,)
         """
-        return self._log_proba(self._ready(traces))
+        return self._numbers(self._ready(traces))
 
     def explain(self, traces: Any, task: Name) -> Verdict:
         """Return the verdict on one task with each agent's part in it.
@@ -307,8 +286,6 @@ class Arm(Parameters, ABC):
         >>> OneCoin().explain(traces, "q1").winner
         0
         """
-        from bda.verdict import explain
-
         traces = self._ready(traces)
         return explain(self, traces[traces.position(task)])
 
@@ -358,6 +335,14 @@ class Arm(Parameters, ABC):
     def _require_fit(self) -> None:
         if not self.is_fitted:
             raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(traces, labels) first")
+
+    def _numbers(self, traces: Traces) -> Floats:
+        """Return log probabilities, or raise where parameters too extreme for float64 leave none."""
+        found = self._log_proba(traces)
+        if np.isnan(found).any():
+            task = traces.task_ids[traces.candidate_task[np.isnan(found)][0]]
+            raise TraceError(f"{self!r} has no finite answer", field="task", value=task, remedy="use milder parameters")
+        return found
 
     def _decide(self, traces: Traces, log_proba: Floats) -> Decisions:
         return decide(traces, log_proba, int(self.random_state))

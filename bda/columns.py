@@ -123,7 +123,7 @@ class TraceColumns:
             meta=None if self.meta is None else tuple(self.meta[i] for i in rows),
         )
 
-    def subset(self, **meta: Any) -> Self:
+    def subset(self, /, **meta: Any) -> Self:
         """Return the tasks whose `meta` has these values; values compare as text too.
 
         Parameters

@@ -127,12 +127,23 @@ class Confusion(Arm):
         The posterior is Beta(lambda rho + n+, lambda (1 - rho) + n-). The weight is an endorsement's average log
         likelihood ratio of the class it names against the others.
         """
-        pi, k = self.confusion_, len(self.classes_)
-        log_pi = np.log(pi)
-        own = np.einsum("ikk->ik", log_pi)
-        weight = (own - (log_pi.sum(axis=1) - own) / (k - 1)).mean(axis=1)
-        prior = (self.prior_strength * self.prior_accuracy, self.prior_strength * (1 - self.prior_accuracy))
-        return profile_frame(self.agents_, self.reliability_, prior, weight, [None] * len(self.agents_))
+        self._require_fit()
+        rho, strength = self.prior_accuracy, self.prior_strength
+        prior = (strength * rho, strength * (1 - rho))
+        return profile_frame(self.agents_, self.reliability_, prior, self._mean_weight(), [None] * len(self.agents_))
+
+    def _mean_weight(self) -> Floats:
+        """Average ln pi[k,k] - ln pi[t,k] over classes k and t != k; a row without counts is its prior."""
+        k, rho = len(self.classes_), self.prior_accuracy
+        base = np.full(self.counts_.shape[1:], (1 - rho) / (k - 1))
+        rows = np.arange(len(base))
+        base[rows, self.gold_classes_] = rho
+        cells = self.counts_ + self.prior_strength * base
+        log_pi = np.log(cells) - np.log(cells.sum(axis=2, keepdims=True))
+        others = k - len(base)
+        own = log_pi[:, rows, self.gold_classes_].sum(axis=1) + others * np.log(rho)
+        total = log_pi.sum(axis=(1, 2)) + others * (np.log(rho) + (k - 1) * np.log((1 - rho) / (k - 1)))
+        return np.asarray(own / k - (total - own) / (k * (k - 1)))
 
     def _check(self) -> None:
         super()._check()
@@ -220,8 +231,13 @@ class Confusion(Arm):
         classes = columns[block.candidates]
         row_of = np.full(len(self.classes_) + 1, len(self.gold_classes_))
         row_of[self.gold_classes_] = np.arange(len(self.gold_classes_))
-        padded = np.pad(self.counts_, ((0, 1), (0, 1), (0, 1)))
-        return np.asarray(padded[agent[:, None, None], row_of[classes][:, :, None], classes[:, None, :]])
+        n_agents, n_rows, n_classes = self.counts_.shape
+        who, truth, said = agent[:, None, None], row_of[classes][:, :, None], classes[:, None, :]
+        known = (who >= 0) & (truth < n_rows) & (said < n_classes)
+        if not n_agents:
+            return np.zeros(known.shape)
+        cell = (np.maximum(who, 0), np.minimum(truth, n_rows - 1), np.minimum(said, n_classes - 1))
+        return np.where(known, self.counts_[cell], 0.0)
 
 
 def confusion_terms(

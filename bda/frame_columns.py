@@ -20,7 +20,7 @@ from bda.records import refuse_near_miss
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CheckedFrame"]
+__all__ = ["DERIVED", "READ", "CheckedFrame", "json_value"]
 
 SYNONYMS = {"worker": "agent", "label": "answer"}
 NEEDED = ("task", "agent", "answer")
@@ -53,9 +53,11 @@ class CheckedFrame:
             if name not in names:
                 words = " or ".join(repr(n) for n in (name, *(s for s, same in SYNONYMS.items() if same == name)))
                 raise TraceError("lack one that is needed", field="columns", value=given, remedy=f"add {words}")
-        for own, name in zip(given, names, strict=True):
+        for name in names:
             if names.count(name) > 1 and name in READ:
-                raise TraceError("stands twice", field="column", value=own, remedy=f"keep one column for {name}")
+                same = [own for own, known in zip(given, names, strict=True) if known == name]
+                problem = f"stands twice, as {' and as '.join(same)}"
+                raise TraceError(problem, field="column", value=name, remedy="keep one of them")
             if name not in READ and name not in DERIVED:
                 refuse_near_miss(name, READ, names, "", "column", "drop it")
         frame = frame.set_axis(names, axis=1)
@@ -154,10 +156,10 @@ class CheckedFrame:
                 continue
             if not isinstance(value, (list, tuple, np.ndarray, Mapping)) and is_missing(value):
                 continue
-            found = parse(json_value(value), self._place(i), self._field(column))
+            found = parse(value, self._place(i), self._field(column))
             if parsed[n] is None:
                 raw[n], parsed[n] = value, found
-            elif found and parsed[n] != found:
+            elif found is not None and parsed[n] != found:
                 self.fail(i, column, "differs from an earlier row of its task", "give all rows of a task the same")
         return parsed
 
@@ -241,7 +243,7 @@ def _as_pandas(frame: Any) -> pd.DataFrame:
         frame = pd.DataFrame(frame)
     if not isinstance(frame, pd.DataFrame):
         raise TraceError(
-            f"is a {type(frame).__name__}", field="frame", value=frame,
+            "is no data frame", field="frame", value=frame,
             remedy="pass a data frame with columns task, agent and answer; a wide table goes to from_votes",
         )  # fmt: skip
     return frame

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bda.assembly import RawMoves, assemble, candidate_codes
 from bda.errors import TraceError, shown
-from bda.frame_columns import CheckedFrame
+from bda.frame_columns import CheckedFrame, json_value
 from bda.labels import is_unlabelled
 from bda.names import Name, Names, class_list, listed, plain_name
 from bda.records import LAST_ROUND
@@ -277,14 +277,16 @@ def _confidence(moves: CheckedFrame) -> NDArray[np.float64] | None:
 
 
 def _as_list(value: Any, where: str, field: str) -> list[Any]:
-    if isinstance(value, (list, tuple)):
-        return list(value)
+    found = json_value(value)
+    if isinstance(found, (list, tuple)):
+        return list(found)
     remedy = 'write a list, or as text ["A", "B"]'
     raise TraceError("is not a list", where=where, field=field, value=value, remedy=remedy)
 
 
-def _as_object(value: Any, where: str, field: str) -> dict[str, Any]:
-    if isinstance(value, Mapping):
-        return dict(value)
+def _as_object(value: Any, where: str, field: str) -> dict[str, Any] | None:
+    found = json_value(value)
+    if isinstance(found, Mapping):
+        return dict(found) or None
     remedy = 'write an object, or as text {"group": "q17"}'
     raise TraceError("is not an object", where=where, field=field, value=value, remedy=remedy)

@@ -248,7 +248,7 @@ def _by_name(
 def _by_position(traces: Traces, gold: Any) -> NDArray[np.int32]:
     if isinstance(gold, (set, frozenset)) or not isinstance(gold, Iterable):
         raise TraceError(
-            f"is a {type(gold).__name__}", field="labels", value=gold, remedy="pass a mapping or a list in task order"
+            "have no order of tasks", field="labels", value=gold, remedy="pass a mapping or a list in task order"
         )
     values = list(gold)
     if len(values) != len(traces):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import math
-import sys
 import warnings
 from array import array
 from collections import Counter
@@ -218,9 +217,13 @@ def _flag(value: Any, where: str, i: int) -> bool:
 def _number(value: Any, where: str, i: int) -> float:
     if value is None:
         return math.nan
-    number: Any = value if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) else math.nan
-    if abs(number) <= sys.float_info.max:
-        return float(number)
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number
     _fail("is not a finite number", where, f"moves[{i}].confidence", value, "write a number or null")
 
 

@@ -68,8 +68,9 @@ class Tuned:
         TraceError
             For a parameter that the arm does not have, or an axis without values.
         """
-        axes = []
+        axes: list[list[dict[str, Any]]] = []
         known = self.arm.get_params()
+        seen: set[str] = set()
         for name, values in self.grid.items():
             names = (name,) if isinstance(name, str) else tuple(name)
             for part in names:
@@ -78,9 +79,19 @@ class Tuned:
                         f"is not a parameter of {type(self.arm).__name__}", field="grid", value=part,
                         remedy=f"it has {', '.join(known)}",
                     )  # fmt: skip
-            if not len(values):
+                if part in seen:
+                    raise TraceError("stands on two axes", field="grid", value=part, remedy="name it once")
+                seen.add(part)
+            if isinstance(values, str) or not len(values):
                 raise TraceError("has no values", field="grid", value=name, remedy="list at least one")
-            axes.append([dict(zip(names, (v,) if isinstance(name, str) else v, strict=True)) for v in values])
+            rows = [(value,) if isinstance(name, str) else value for value in values]
+            for row in rows:
+                if not isinstance(row, Sequence | np.ndarray) or len(row) != len(names):
+                    raise TraceError(
+                        f"is not {len(names)} values", field=f"grid[{name!r}]", value=row,
+                        remedy=f"give one value each for {', '.join(names)}",
+                    )  # fmt: skip
+            axes.append([dict(zip(names, row, strict=True)) for row in rows])
         return [{k: v for part in parts for k, v in part.items()} for parts in itertools.product(*axes)]
 
 

@@ -150,7 +150,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         with _opened(path) as file:
             for number, line in enumerate(file, 1):
                 text = (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode()
-                if text and not text.isspace():
+                if text.strip(" \t\r\n"):
                     yield number, text
     except UnicodeDecodeError as fault:
         raise TraceError(
@@ -178,7 +178,7 @@ def _opened(path: Path) -> IO[bytes]:
 def _parsed(text: str, where: str) -> Any:
     """Return the object on one line."""
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys)
+        return json.loads(text.rstrip(), object_pairs_hook=_unique_keys)  # or the column of a cut line is 1
     except _RepeatedKey as fault:
         raise TraceError(
             "stands twice in one object", where=where, field="key", value=str(fault), remedy="keep one"

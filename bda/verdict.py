@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bda.names import Name
 from bda.resolution import TYPES
@@ -21,9 +22,30 @@ if TYPE_CHECKING:
     from bda.arm import Arm
     from bda.traces import Traces
 
-__all__ = ["Part", "Verdict", "explain"]
+__all__ = ["Contributions", "Part", "Verdict", "explain"]
 
 PRIOR = "class prior"
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What speaks for each candidate of one task, before normalisation.
+
+    Attributes
+    ----------
+    unit : str
+        "nats" for log evidence divided by the temperature, "votes" for shares.
+    prior : float array, shape (n_candidates,)
+        The class prior's part.
+    agents : dict from name to float array, shape (n_candidates,)
+        Every agent's part.
+    """
+
+    unit: str
+    prior: Floats
+    agents: dict[Name, Floats]
 
 
 @dataclass(frozen=True)

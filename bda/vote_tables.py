@@ -88,7 +88,8 @@ def _from_pandas(
 def _array(votes: Any) -> NDArray[Any]:
     """Return votes as a two-dimensional array of labels."""
     if isinstance(votes, np.ma.MaskedArray):
-        wide = np.ma.filled(votes.astype(object), None)
+        wide = votes.data.astype(object)
+        wide[np.ma.getmaskarray(votes)] = None
     elif hasattr(votes, "__array__"):
         wide = np.asarray(votes)
     else:

@@ -120,9 +120,7 @@ def check_python(needs: str, version: Sequence[int]) -> Check:
     return Check("python", ok, found, "" if ok else "make the environment with a Python from that range")
 
 
-def check_names(
-    owners: Mapping[str, Iterable[str]], origins: Mapping[str, Path | None], folder: Path
-) -> list[Check]:
+def check_names(owners: Mapping[str, Iterable[str]], origins: Mapping[str, Path | None], folder: Path) -> list[Check]:
     """Check for each import name that it is ours alone, comes from where we are, and is not hidden."""
     home = Path(__file__).resolve().parent.parent
     return [_check_name(name, set(owners.get(name, ())), origins[name], home, folder) for name in origins]
@@ -150,9 +148,7 @@ def _check_name(name: str, owners: set[str], origin: Path | None, home: Path, fo
     return Check(name, True, str(origin.parent))
 
 
-def check_versions(
-    requirements: Iterable[str], version_of: Callable[[str], str | None] = version_of
-) -> list[Check]:
+def check_versions(requirements: Iterable[str], version_of: Callable[[str], str | None] = version_of) -> list[Check]:
     """Compare each dependency that is always needed with what is installed."""
     checks = []
     for requirement in requirements:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.arms import named_arm, tunable
 from steelyard.commands import check_output, emit, write_output
-from steelyard.printing import progress, say
+from steelyard.printing import csv_text, progress, say, shown, table
 from steelyard.trace_arguments import add_trace_arguments, load_traces
 
 if TYPE_CHECKING:
@@ -104,7 +104,8 @@ def run(args: argparse.Namespace) -> int:
         write_output(args.report, comparison.to_html(shlex.join(["steelyard", *args.words])), args.overwrite)
         say(f"wrote {args.report}")
     if args.predictions is not None:
-        text = comparison.predictions.to_csv(index=False, lineterminator="\n")
+        frame = comparison.predictions
+        text = csv_text(list(frame.columns), zip(*(frame[name].tolist() for name in frame.columns), strict=True))
         write_output(args.predictions, text, args.overwrite)
         say(f"wrote {args.predictions}")
     return 0
@@ -113,8 +114,12 @@ def run(args: argparse.Namespace) -> int:
 def _text(comparison: Comparison, differences: Any) -> str:
     if differences is None:
         return str(comparison)
-    rows = differences.rename(columns={"low": "95 % low", "high": "high", "p_win": "P(win)"})
-    return f"{comparison}\n\n{rows.to_string(index=False, float_format='{:+.4f}'.format)}"
+    head = ["arm", "metric", "difference", "95 %", "P(win)"]
+    rows = [
+        [shown(d.arm), d.metric, f"{d.difference:+.4f}", f"{d.low:+.4f}..{d.high:+.4f}", d.p_win]
+        for d in differences.itertuples()
+    ]
+    return "\n".join([str(comparison), "", *table(head, rows)])
 
 
 def _plain(comparison: Comparison, differences: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import difflib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.arms import EXAMPLES, add_setting_arguments, named_arm, say_unknown
@@ -188,7 +189,9 @@ def task_named(traces: Traces, text: str) -> Name:
 
 def _saved(arm: str, settings: Sequence[str]) -> Arm | None:
     """Return the saved arm that `arm` is the path of, or None where it is a name."""
-    if not arm.endswith(".json"):
+    from bda.named_arms import ARM_NAMES
+
+    if arm.partition(":")[0] in ARM_NAMES or not (arm.endswith(".json") or Path(arm).exists()):
         return None
     if settings:
         raise ValueError(f"--set {settings[0]} has no effect on {arm}, which is fitted; give an arm's name")

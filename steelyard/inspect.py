@@ -118,8 +118,9 @@ def _places(found: Overview, everything: bool) -> list[str]:
 
 
 def _agents(found: Overview, everything: bool) -> list[str]:
-    """Return one line an agent, the most accurate first."""
-    ranked = found.agents.sort_values(["accuracy", "agent"], ascending=[False, True], key=_sortable)
+    """Return one line an agent, the most accurate first, of equal ones the busiest."""
+    order = ["accuracy", "committed", "agent"]
+    ranked = found.agents.sort_values(order, ascending=[False, False, True], key=_sortable)
     kept = [name for name in COLUMNS if name in ("committed", "coverage", "accuracy") or ranked[name].any()]
     rest = 0 if everything else max(0, len(ranked) - MOST_AGENTS)
     half = len(ranked) if not rest else MOST_AGENTS // 2
@@ -134,19 +135,21 @@ def _together(found: Overview) -> list[str]:
     lines = []
     pairs = found.pairs()
     if len(pairs):
-        least, most = pairs.iloc[-1], pairs.iloc[0]
-        lines.append(
-            f"agreement of last votes over {len(pairs):,} pairs: mean {pairs['agreement'].mean():.3f}, "
-            f"least {least['agreement']:.3f} ({shown(least['first'])} and {shown(least['second'])}), "
-            f"most {most['agreement']:.3f} ({shown(most['first'])} and {shown(most['second'])})"
-        )
+        lines.append(f"agreement of last votes over {len(pairs):,} pairs: mean {pairs['agreement'].mean():.3f}")
+        for word, rising in (("least", True), ("most", False)):
+            # Of equal pairs the one with most tasks in common says most.
+            end = pairs.sort_values(["agreement", "common"], ascending=[rising, False], kind="stable").iloc[0]
+            lines.append(
+                f"  {word} {end['agreement']:.3f}: {shown(end['first'])} and {shown(end['second'])}, "
+                f"{end['common']:,} tasks in common"
+            )
     if found.n_labelled:
         lines.append(f"plurality is right on {found.plurality_accuracy:.3f} of the tasks with gold")
     u = found.unanimity
     if u.unanimous:
         lines.append(
-            f"round 0 is unanimous on {u.unanimous:,} of {u.tasks:,} tasks with gold, and wrong on {u.wrong:,} of these "
-            f"({u.share_wrong:.1%})"
+            f"round 0 is unanimous on {u.unanimous:,} of {u.tasks:,} tasks with gold, "
+            f"and wrong on {u.wrong:,} of these ({u.share_wrong:.1%})"
         )
     return lines
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -97,7 +96,7 @@ def shown(name: object) -> str:
     über 'two\nlines' ' a'
     """
     text = str(name)
-    return text if text.isprintable() and text == text.strip() else repr(text)
+    return text if text and text.isprintable() and text == text.strip() else repr(text)
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -108,7 +107,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     header : sequence of str
         Names of the columns.
     rows : iterable of sequences
-        Values.
+        Values; None is an empty field.
 
     Returns
     -------
@@ -122,11 +121,13 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     task,prediction
     "q1, part b",yes
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
+    return "".join(",".join(map(_field, row)) + "\n" for row in [header, *rows])
+
+
+def _field(value: object) -> str:
+    """Quote where it is needed; csv.writer forgets to quote a lone carriage return."""
+    text = "" if value is None else str(value)
+    return '"' + text.replace('"', '""') + '"' if re.search(r'[,"\r\n]', text) else text
 
 
 def _cell(value: object) -> str:

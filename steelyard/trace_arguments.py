@@ -38,7 +38,7 @@ def add_trace_arguments(parser: argparse.ArgumentParser, *, gold: bool = True) -
     >>> parser.parse_args(["a.jsonl", "--subset", "subset=Neighbor"]).subset
     ['subset=Neighbor']
     """
-    parser.add_argument("traces", metavar="TRACES", help=f"the traces: a file named {', '.join(KINDS)}")
+    parser.add_argument("traces", metavar="TRACES", help=f"the file of traces; its name ends in {', '.join(KINDS)}")
     if gold:
         parser.add_argument(
             "--gold", metavar="CSV", help="a table task,label that takes the place of the gold in the traces"
@@ -136,12 +136,34 @@ def read_traces(path: str | Path, gold: str | Path | None = None) -> Traces:
         labels = [] if gold is None else [label for _, label in read_label_csv(gold)]
         traces = read_trace_table(path, labels)
     elif name.endswith(".parquet"):
+        Path(path).open("rb").close()  # pyarrow has words of its own for a file that cannot be opened
         traces = Traces.read_parquet(path)
     else:
         traces = Traces.read_jsonl(path)
     if not len(traces):
         raise TraceError("holds no task", where=str(path), remedy="write a line for every task")
+    _refuse_unwritable(traces, path)
     return traces if gold is None else traces.with_gold(str(gold))
+
+
+def _refuse_unwritable(traces: Traces, path: str | Path) -> None:
+    """Refuse names with half of a surrogate pair, which JSON can escape and no output can hold."""
+    from bda.errors import TraceError
+
+    kinds = {"task": traces.task_ids.tolist(), "agent": traces.agent_names, "class": traces.classes}
+    for kind, names in kinds.items():
+        broken = next((name for name in names if not _is_text(name)), None)
+        if broken is not None:
+            remedy = "a character was cut in two; write the name again, whole"
+            raise TraceError("is not Unicode text", where=str(path), field=kind, value=broken, remedy=remedy)
+
+
+def _is_text(name: object) -> bool:
+    try:
+        str(name).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _condition(text: str) -> tuple[str, str]:

@@ -69,9 +69,8 @@ def read_trace_table(path: str | Path, labels: Iterable[str] = ()) -> Traces:
     from bda.traces import Traces
 
     columns, lines = _read(path)
-    unread = [name for name in columns if name not in READ and name not in DERIVED]
-    if unread:
-        warnings.warn(f"{path}: columns not read: {', '.join(map(repr, unread))}", TraceWarning, stacklevel=2)
+    if "round" in columns:
+        columns["round"] = [text or "0" for text in columns["round"]]
     if "candidates" in columns:
         columns["candidates"] = [_named_by_text(text) for text in columns["candidates"]]
         classes = None
@@ -80,13 +79,17 @@ def read_trace_table(path: str | Path, labels: Iterable[str] = ()) -> Traces:
     # The frame's own index is what errors name, so it holds the lines of the file.
     frame = pd.DataFrame(columns, index=lines, dtype=object)
     try:
-        return Traces.from_frame(frame, classes=classes)
+        traces = Traces.from_frame(frame, classes=classes)
     except TraceError as fault:
         place = re.sub(r"^row (\d+)", r":\1", fault.where)
         where = f"{path}{place}" if place.startswith(":") else ", ".join(filter(None, [str(path), place]))
         raise TraceError(
             fault.problem, where=where, field=fault.field, value=fault.value, remedy=fault.remedy
         ) from None
+    unread = [name for name in columns if name not in READ and name not in DERIVED]
+    if unread:
+        warnings.warn(f"{path}: columns not read: {', '.join(map(repr, unread))}", TraceWarning, stacklevel=2)
+    return traces
 
 
 def _read(path: str | Path) -> tuple[dict[str, Column], list[int]]:

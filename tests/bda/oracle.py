@@ -13,6 +13,9 @@ from fractions import Fraction
 
 import mpmath
 
+from tests.bda.random_tasks import random_task as random_task
+from tests.bda.random_tasks import random_tasks as random_tasks
+
 MP = mpmath.mp.clone()
 MP.dps = 40
 QUAD = mpmath.mp.clone()  # integrals, far inside the 1e-12 asked of them
@@ -118,11 +121,7 @@ def _rising(a, n):
 
 def _beta_mean(alpha, beta, right, wrong):
     """E[theta^right (1 - theta)^wrong] under Beta(alpha, beta)."""
-    return (
-        _rising(alpha, right)
-        * _rising(beta, wrong)
-        / _rising(Fraction(alpha) + Fraction(beta), right + wrong)
-    )
+    return _rising(alpha, right) * _rising(beta, wrong) / _rising(Fraction(alpha) + Fraction(beta), right + wrong)
 
 
 def evidence_of_counts(e, x, truth, alpha, beta, challenge="composite"):
@@ -135,8 +134,7 @@ def evidence_of_counts(e, x, truth, alpha, beta, challenge="composite"):
     if challenge == "set":  # expand (k - 2 + theta)^m
         m = right - e[truth]
         total = sum(
-            math.comb(m, j) * (k - 2) ** (m - j) * _beta_mean(alpha, beta, e[truth] + j, wrong)
-            for j in range(m + 1)
+            math.comb(m, j) * (k - 2) ** (m - j) * _beta_mean(alpha, beta, e[truth] + j, wrong) for j in range(m + 1)
         )
         return total / (k - 1) ** (wrong + 2 * m)
     return _beta_mean(alpha, beta, right, wrong) / (k - 1) ** wrong
@@ -195,9 +193,7 @@ def posterior(task, evidence, tau=1, class_prior=None):
     """Probability of each candidate, in the task's order."""
     candidates = task["candidates"]
     prior = {c: Fraction(class_prior[c]) if class_prior else Fraction(1) for c in candidates}
-    scores = [
-        sum((MP.mpf(row[k]) for row in evidence.values()), MP.zero) / tau for k in range(len(candidates))
-    ]
+    scores = [sum((MP.mpf(row[k]) for row in evidence.values()), MP.zero) / tau for k in range(len(candidates))]
     top = max(scores)
     weights = [
         MP.mpf(prior[c].numerator) / prior[c].denominator * MP.exp(score - top)
@@ -353,9 +349,7 @@ def confusion_evidence(
             if likelihood == "plugin":
                 value = math.prod((row[answer] / total) ** n for answer, n in c.items())
             else:  # Dirichlet-multinomial, the moves taken in order
-                value = math.prod(_rising(row[answer], n) for answer, n in c.items()) / _rising(
-                    total, sum(c.values())
-                )
+                value = math.prod(_rising(row[answer], n) for answer, n in c.items()) / _rising(total, sum(c.values()))
             if challenge == "set":
                 value *= math.prod((1 - row[answer] / total) ** n for answer, n in x.items())
             evidence[agent].append(float(_ln(value)))
@@ -398,61 +392,3 @@ def weighted_vote(task, calibration, alpha0, beta0, kappa):
     for agent, vote in votes.items():
         odds[vote] *= theta[agent] * (k - 1) / (1 - theta[agent])
     return [float(odds[c] / sum(odds.values())) for c in task["candidates"]]
-
-
-# Random traces
-
-
-def random_task(
-    rng,
-    name="t0",
-    classes="ABCDEFGH",
-    agents=("ada", "bayes", "cox", "dawid", "skene"),
-    candidates=None,
-    labelled=0.85,
-):
-    """Draw a messy valid task from a `random.Random`; labelled = chance that gold is known."""
-    candidates = list(candidates or rng.sample(list(classes), rng.randint(2, 6)))
-    truth = rng.choice(candidates)
-    asked = rng.sample(list(agents), rng.randint(1, min(5, len(agents))))
-    moves = []
-    if rng.random() > 0.05:
-        for r in range(rng.randint(1, 4)):
-            for agent in rng.sample(asked, len(asked)):
-                for _ in range(rng.choice((0, 1, 1, 1, 1, 1, 2, 3))):
-                    moves.append(_random_move(rng, agent, r, candidates, truth, agents))
-    if rng.random() < 0.3:
-        rng.shuffle(moves)  # rounds, and an agent's own moves within one, in any file order
-    gold = truth if rng.random() < labelled else None
-    meta = {"group": name.split("/")[0], "seed": rng.randint(0, 3)}
-    return {"task": name, "candidates": candidates, "gold": gold, "meta": meta, "moves": moves}
-
-
-def _random_move(rng, agent, r, candidates, truth, agents):
-    def answer():
-        return truth if rng.random() < 0.4 else rng.choice(candidates)
-
-    move = {"agent": agent, "round": r}
-    move["type"] = rng.choice(("propose", "propose", "concede", "challenge", "challenge", "abstain"))
-    if move["type"] == "propose":
-        move["answer"] = None if rng.random() < 0.08 else answer()
-        if rng.random() < 0.08:
-            move["target"] = rng.choice(agents)  # ignored
-    elif move["type"] != "abstain":
-        move["target"] = rng.choice(agents)  # perhaps itself, perhaps an agent that never spoke
-        if rng.random() < 0.4:
-            move["answer"] = answer() if rng.random() < 0.9 else None
-        if move["type"] == "concede" and rng.random() < 0.3:
-            move["frozen"] = rng.random() < 0.8
-    if rng.random() < 0.12:
-        move["status"] = rng.choice(("ok", "failed", "truncated", "unreadable"))
-        if move["type"] == "propose" and move["status"] != "ok" and rng.random() < 0.7:
-            move["answer"] = None
-    if rng.random() < 0.2:
-        move["confidence"] = round(rng.random(), 3)
-    return move
-
-
-def random_tasks(rng, n, **options):
-    """Draw n tasks named t0, t1, ..."""
-    return [random_task(rng, f"t{i}", **options) for i in range(n)]

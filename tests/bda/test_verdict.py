@@ -103,6 +103,13 @@ def test_shares_of_a_tie_are_null(arm):
     assert str(verdict).count("null") == 3
 
 
+@pytest.mark.parametrize(("lead", "shared"), [(5e-10, False), (2e-9, True), (-5e-10, False), (-2e-9, True)])
+def test_shares_are_null_below_1e_9(lead, shared):
+    traces = Traces.from_votes([["a", "b"]], agents=["ada", "bo"])
+    verdict = OneCoin(class_prior={"a": 1.0, "b": 1.0 + lead}).explain(traces, 0)
+    assert [part.share is not None for part in verdict.parts] == [shared] * 3
+
+
 def test_the_runner_up_among_equals_is_drawn_not_the_first_listed():
     """Neither verdict may depend on the order in which a task lists its candidates."""
     seen = set()

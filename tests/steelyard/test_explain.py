@@ -79,6 +79,14 @@ def test_a_saved_arm(command, traces_file: Path, tmp_path: Path):
     assert f"decided by {tmp_path / 'arm.json'}, PerAgent()" in out
 
 
+def test_a_file_may_have_any_name(command, traces_file: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bda.OneCoin(alpha=5.0).to_json("per-judge")
+    assert "decided by per-judge, OneCoin(alpha=5.0)" in command("explain", traces_file, "q0", "--arm", "per-judge")[1]
+    bda.OneCoin(alpha=5.0).to_json("one-coin")  # an arm's name comes first
+    assert "decided by OneCoin()," in command("explain", traces_file, "q0", "--arm", "one-coin")[1]
+
+
 def test_a_saved_arm_says_whom_it_did_not_meet(command, traces_file: Path, tmp_path: Path):
     bda.PerAgent().fit(bda.Traces.read_jsonl(traces_file).agents(["ada", "ben"])).to_json(tmp_path / "arm.json")
     err = command("explain", traces_file, "q0", "--arm", tmp_path / "arm.json")[2]

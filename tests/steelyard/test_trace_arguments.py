@@ -203,6 +203,15 @@ def test_a_file_that_is_no_file_of_traces(refused, tmp_path: Path, name: str, co
     assert name in err
 
 
+@pytest.mark.parametrize("kind", ["task", "agent", "class"])
+def test_a_name_with_half_a_character_is_refused(refused, tmp_path: Path, kind: str):
+    names = {"task": "q", "agent": "ada", "class": "yes", kind: "half\ud800"}
+    move = {"agent": names["agent"], "type": "propose", "answer": names["class"]}
+    record = {"task": names["task"], "candidates": [names["class"], "no"], "moves": [move]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record), encoding="ascii")
+    assert f"{kind} = 'half\\ud800' is not Unicode text" in refused("inspect", tmp_path / "a.jsonl")
+
+
 def test_a_folder_is_not_a_file(refused, tmp_path: Path):
     for name in ("folder.jsonl", "folder.csv", "folder.parquet"):
         (tmp_path / name).mkdir()
