@@ -12,12 +12,12 @@ _HOME = {
     "BestMember": "bda.votes",
     "Comparison": "bda.comparison",
     "Confusion": "bda.confusion",
+    "EvidenceWarning": "bda.errors",
     "NotFittedError": "bda.errors",
     "OneCoin": "bda.one_coin",
     "PerAgent": "bda.one_coin",
     "Plurality": "bda.votes",
     "ProtocolReport": "bda.protocol",
-    "RepeatWarning": "bda.errors",
     "TraceError": "bda.errors",
     "TraceWarning": "bda.errors",
     "Traces": "bda.traces",
@@ -32,12 +32,12 @@ __all__ = [
     "BestMember",
     "Comparison",
     "Confusion",
+    "EvidenceWarning",
     "NotFittedError",
     "OneCoin",
     "PerAgent",
     "Plurality",
     "ProtocolReport",
-    "RepeatWarning",
     "TraceError",
     "TraceWarning",
     "Traces",
@@ -51,7 +51,7 @@ __all__ = [
 if TYPE_CHECKING:
     from bda.comparison import Comparison, compare
     from bda.confusion import Confusion
-    from bda.errors import NotFittedError, RepeatWarning, TraceError, TraceWarning
+    from bda.errors import EvidenceWarning, NotFittedError, TraceError, TraceWarning
     from bda.one_coin import OneCoin, PerAgent
     from bda.protocol import ProtocolReport
     from bda.selection import Tuned

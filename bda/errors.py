@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["NotFittedError", "RepeatWarning", "TraceError", "TraceWarning", "shown"]
+__all__ = ["EvidenceWarning", "NotFittedError", "TraceError", "TraceWarning", "shown"]
 
 
 class TraceError(ValueError):
@@ -41,8 +41,8 @@ class TraceWarning(UserWarning):
     """Something in the traces was set aside rather than read."""
 
 
-class RepeatWarning(UserWarning):
-    """An agent repeats itself so often that its evidence turns its sign."""
+class EvidenceWarning(UserWarning):
+    """Evidence counts the other way than was meant: by repeats from below chance, or by how a challenge is read."""
 
 
 class NotFittedError(ValueError, AttributeError):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bda.arm import Arm, Contributions
 from bda.beta_integrals import CHALLENGES
-from bda.errors import RepeatWarning
+from bda.errors import EvidenceWarning
 from bda.evidence import Evidence, count_evidence
 from bda.names import Name
 from bda.parameters import check_number, check_option, check_prior
@@ -149,7 +149,7 @@ class OneCoin(Arm):
                 warnings.warn(
                     f"challenge='exact': {name!r} has mean reliability below (K-1)/K, where a challenge supports "
                     "what it rejects; use 'set' or 'composite'",
-                    RepeatWarning,
+                    EvidenceWarning,
                     stacklevel=5,
                 )
         self._warn_repeats(traces, evidence, alpha, beta)
@@ -170,7 +170,7 @@ class OneCoin(Arm):
                     f"{traces.agent_names[a]!r}, below chance, endorses one answer {n} times on task "
                     f"{traces.task_ids[evidence.task[pair[cell]]]!r}: from {turn} repeats on its weight turns "
                     "positive; use view='last_vote'",
-                    RepeatWarning,
+                    EvidenceWarning,
                     stacklevel=6,
                 )
                 return

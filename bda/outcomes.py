@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bda.arm import Arm
-from bda.errors import RepeatWarning
+from bda.errors import EvidenceWarning
 from bda.evidence import count_evidence
 from bda.labels import candidate_positions
 from bda.named_arms import Contender
@@ -207,15 +207,15 @@ def _committed(arm: Arm, traces: Traces) -> NDArray[np.bool_]:
 
 
 def _notes(name: str, caught: list[warnings.WarningMessage]) -> tuple[str, ...]:
-    """Return one note for all repeats an arm warned of, and let every other warning through."""
-    repeats = [str(warning.message) for warning in caught if issubclass(warning.category, RepeatWarning)]
-    others = {(str(w.message), w.category): w for w in caught if not issubclass(w.category, RepeatWarning)}
+    """Return one note for all evidence that an arm warned of, and let every other warning through."""
+    turned = [str(warning.message) for warning in caught if issubclass(warning.category, EvidenceWarning)]
+    others = {(str(w.message), w.category): w for w in caught if not issubclass(w.category, EvidenceWarning)}
     for other in others.values():
         warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    if not repeats:
+    if not turned:
         return ()
-    more = f" ({len(repeats)} such warnings, the first shown)" if len(repeats) > 1 else ""
-    return (f"{name}: {repeats[0]}{more}",)
+    more = f" ({len(turned)} such warnings, the first shown)" if len(turned) > 1 else ""
+    return (f"{name}: {turned[0]}{more}",)
 
 
 # ---- frames -------------------------------------------------------------------------------------------------

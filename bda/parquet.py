@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bda.errors import TraceError
 from bda.frames import from_frame, long_columns
 from bda.labels import offered
-from bda.trace_files import refuse_repeated_tasks
+from bda.trace_files import json_text, refuse_repeated_tasks
 
 if TYPE_CHECKING:
     from bda.traces import Traces
@@ -36,12 +37,12 @@ def write_parquet(traces: Traces, path: str | os.PathLike[str]) -> None:
     refuse_repeated_tasks(traces)
     columns = long_columns(traces, silent=True)
     position = [traces.position(name) for name in columns["task"]]
-    columns["candidates"] = _texts([offered(traces, n) for n in range(len(traces))])[position]
+    columns["candidates"] = _texts(traces, [offered(traces, n) for n in range(len(traces))])[position]
     if traces.meta is not None:
-        columns["meta"] = _texts([dict(meta) for meta in traces.meta])[position]
+        columns["meta"] = _texts(traces, [dict(meta) for meta in traces.meta])[position]
     try:
         table = pa.Table.from_pandas(pd.DataFrame(columns), preserve_index=False)
-    except (pa.ArrowException, OverflowError) as fault:
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError) as fault:
         raise TraceError(
             f"cannot be written as Parquet: {fault}",
             where=str(path),
@@ -88,9 +89,9 @@ def _about(text: bytes | None, path: str | os.PathLike[str]) -> dict[str, Any]:
     return about
 
 
-def _texts(values: list[Any]) -> np.ndarray[Any, Any]:
+def _texts(traces: Traces, values: list[Any]) -> NDArray[np.object_]:
     texts = np.empty(len(values), object)
-    texts[:] = [json.dumps(value, ensure_ascii=False) for value in values]
+    texts[:] = [json_text(value, task, value) for value, task in zip(values, traces.task_ids, strict=True)]
     return texts
 
 

@@ -26,7 +26,7 @@ from bda.records import RecordReader
 from bda.resolution import STATUSES, TYPES
 from bda.traces import Traces
 
-__all__ = ["from_records", "read_jsonl", "record", "write_jsonl"]
+__all__ = ["from_records", "json_text", "read_jsonl", "record", "refuse_repeated_tasks", "write_jsonl"]
 
 GZIP_START = b"\x1f\x8b"
 
@@ -82,7 +82,8 @@ def _write(traces: Traces, file: IO[bytes] | gzip.GzipFile) -> None:
     refuse_repeated_tasks(traces)
     table = _written(traces)
     for n in range(len(traces)):
-        file.write(_line(_record(traces, table, n)))
+        task = _record(traces, table, n)
+        file.write(json_text(task, task["task"], task.get("meta")).encode() + b"\n")
 
 
 def _written(traces: Traces) -> Moves:
@@ -119,21 +120,27 @@ def _move(table: Moves, i: int, classes: tuple[Name, ...], agents: tuple[Name, .
     return move
 
 
-def _line(task: Mapping[str, Any]) -> bytes:
+def json_text(value: Any, task: Name, meta: Any) -> str:
+    """Return JSON text of what is written about a task; only its meta may hold what JSON cannot."""
+
+    def dumped(ascii_only: bool) -> str:
+        return json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"), allow_nan=False, default=_unwrapped)
+
     try:
-        text = json.dumps(task, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_unwrapped)
+        text = dumped(ascii_only=False)
     except (TypeError, ValueError) as fault:
         raise TraceError(
             f"cannot be written as JSON: {fault}",
-            where=f"task {task['task']!r}",
+            where=f"task {task!r}",
             field="meta",
-            value=task.get("meta"),
+            value=meta,
             remedy="keep text, finite numbers, true, false, null, lists and objects in meta",
         ) from None
     try:
-        return text.encode() + b"\n"
+        text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair has no UTF-8 form, but a JSON escape
-        return json.dumps(task, separators=(",", ":"), default=_unwrapped).encode() + b"\n"
+        return dumped(ascii_only=True)
+    return text
 
 
 def _unwrapped(value: Any) -> Any:

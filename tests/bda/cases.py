@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from bda import RepeatWarning, Traces, TraceWarning
+from bda import EvidenceWarning, Traces, TraceWarning
 from tests.bda import oracle
 
 READINGS = ("composite", "set", "exact", "ignore")
@@ -27,7 +27,7 @@ def probabilities(arm, tasks):
     """One list a task, in the order of its candidates."""
     traces = tasks if isinstance(tasks, Traces) else Traces.from_records(tasks)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RepeatWarning)
+        warnings.simplefilter("ignore", EvidenceWarning)
         warnings.simplefilter("ignore", TraceWarning)
         flat = np.exp(arm.log_proba(traces))
     return [part.tolist() for part in np.split(flat, traces.candidate_start[1:-1])]

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bda import BestMember, Confusion, OneCoin, PerAgent, Plurality, RepeatWarning, TraceError, Traces, WeightedVote
+from bda import BestMember, Confusion, EvidenceWarning, OneCoin, PerAgent, Plurality, TraceError, Traces, WeightedVote
 from bda.batched import _padded, one_coin_inputs, out_of_fold_log_proba
 from bda.labels import candidate_positions
 from tests.bda import oracle
@@ -86,7 +86,7 @@ def test_the_grid_equals_refitting(name, labelled):
     traces, gold, block, fold = labelled
     arm, settings = GRIDS[name]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RepeatWarning)
+        warnings.simplefilter("ignore", EvidenceWarning)
         found = out_of_fold_log_proba(arm, settings, traces, gold, block, fold)
         expected = loop(arm, settings, traces, block, fold)
     assert found.dtype == np.float64

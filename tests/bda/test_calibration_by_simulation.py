@@ -87,7 +87,7 @@ CALIBRATED = [
 
 
 @pytest.mark.parametrize(("k", "kinds", "process", "challenge", "prior"), CALIBRATED)
-@pytest.mark.filterwarnings("ignore:challenge='exact':bda.RepeatWarning")
+@pytest.mark.filterwarnings("ignore:challenge='exact':bda.EvidenceWarning")
 def test_posteriors_are_calibrated_where_the_model_holds(k, kinds, process, challenge, prior):
     traces, truth = simulate(k, kinds, process, prior)
     p = probabilities(traces, challenge, prior)

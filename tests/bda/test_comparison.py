@@ -10,10 +10,10 @@ import pytest
 from bda import (
     BestMember,
     Confusion,
+    EvidenceWarning,
     OneCoin,
     PerAgent,
     Plurality,
-    RepeatWarning,
     TraceError,
     Traces,
     Tuned,
@@ -315,7 +315,7 @@ def test_repeats_become_one_note():
     records = [{"task": f"q{i:03}", "candidates": ["a", "b", "c", "d"], "gold": "a", "moves": moves} for i in range(60)]
     traces = Traces.from_records(records)
     arm = PerAgent()
-    with pytest.warns(RepeatWarning):
+    with pytest.warns(EvidenceWarning):
         arm.fit(traces).predict_proba(traces)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

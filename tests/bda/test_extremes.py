@@ -145,7 +145,7 @@ def test_a_million_moves_of_one_agent_against_60_digits(flood, alpha, beta):
         assert log_p[a] - log_p[b] == pytest.approx(float(expected), rel=1e-11, abs=1e-15)
 
 
-@pytest.mark.filterwarnings("ignore:'loud', below chance:bda.RepeatWarning")
+@pytest.mark.filterwarnings("ignore:'loud', below chance:bda.EvidenceWarning")
 @pytest.mark.parametrize("arm", named(ARMS))
 def test_a_million_moves_of_one_agent_stay_finite(arm, flood):
     start = time.process_time()

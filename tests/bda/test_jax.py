@@ -26,7 +26,7 @@ def traces():
     return Traces.from_records([oracle.random_task(rng, f"t{i}") for i in range(12)])
 
 
-@pytest.mark.filterwarnings("ignore:.*below chance:bda.RepeatWarning")
+@pytest.mark.filterwarnings("ignore:.*below chance:bda.EvidenceWarning")
 def test_values_and_gradients_under_jit_and_vmap(traces):
     """Rows of SETTINGS are (alpha, beta, tau); "set" sums Beta integrals, so its gradient passes every branch."""
 

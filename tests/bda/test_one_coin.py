@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bda import OneCoin, PerAgent, Plurality, RepeatWarning, TraceError, Traces, TraceWarning
+from bda import EvidenceWarning, OneCoin, PerAgent, Plurality, TraceError, Traces, TraceWarning
 from bda.beta_integrals import log_evidence
 from tests.bda import oracle
 from tests.bda.cases import CLASSES, READINGS, VIEWS, close, fitted, messy, probabilities, seen_as
@@ -70,7 +70,7 @@ def test_evidence_equals_quadrature(challenge, alpha, beta):
     moves = [move | ({"target": "bo"} if move["type"] == "challenge" else {}) for move in moves]
     task = {"task": "t", "candidates": ["A", "B", "C"], "moves": moves}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RepeatWarning)
+        warnings.simplefilter("ignore", EvidenceWarning)
         parts = OneCoin(alpha, beta, challenge=challenge)._contributions(Traces.from_records([task]))
     expected = oracle.one_coin_evidence_quad(task, Fraction(alpha), Fraction(beta), challenge)
     assert parts.agents["ada"].tolist() == close(expected["ada"])
@@ -177,7 +177,7 @@ def test_a_single_vote_moves_the_posterior():
 @pytest.mark.parametrize(("n", "weight"), [(1, -0.80), (6, -2.16), (15, 0.05)])
 def test_repeats_from_below_chance_turn_positive(n, weight):
     with warnings.catch_warnings():
-        warnings.simplefilter("error" if n < 15 else "ignore", RepeatWarning)
+        warnings.simplefilter("error" if n < 15 else "ignore", EvidenceWarning)
         p = np.exp(OneCoin(3.0, 20.0).log_proba(Traces.from_records([repeated("A", n, 4)])))
     assert round(log_odds(p), 2) == weight
 
@@ -202,7 +202,7 @@ def test_a_trace_beyond_the_turning_n_warns_and_last_vote_is_the_remedy():
     arm.predict_proba(Traces.from_records([repeated("A", 14, 4)]))
     beyond = Traces.from_records([repeated("B", 3, 4), repeated("A", 15, 4)])
     with pytest.warns(
-        RepeatWarning, match=r"'ada', below chance, endorses one answer 15 times on task 'A15': from 15.*last_vote"
+        EvidenceWarning, match=r"'ada', below chance, endorses one answer 15 times on task 'A15': from 15.*last_vote"
     ):
         turned = arm.predict_proba(beyond)[1]
     assert turned.argmax() == 0
@@ -212,7 +212,7 @@ def test_a_trace_beyond_the_turning_n_warns_and_last_vote_is_the_remedy():
 def test_the_warning_does_not_depend_on_the_order_of_tasks():
     tasks = [repeated("A", 3, 4), repeated("A", 15, 4), repeated("B", 15, 3)]
     for order in itertools.permutations(tasks):
-        with pytest.warns(RepeatWarning, match="below chance"):
+        with pytest.warns(EvidenceWarning, match="below chance"):
             OneCoin(3.0, 20.0).predict(Traces.from_records(order))
 
 
@@ -324,7 +324,7 @@ def test_exact_warns_where_a_challenge_supports_what_it_rejects():
     task = {"task": "t", "candidates": ["A", "B", "C"], "moves": [
         {"agent": "ada", "round": 0, "type": "challenge", "target": "bo", "answer": "A"}]}  # fmt: skip
     traces = Traces.from_records([task])
-    with pytest.warns(RepeatWarning, match=r"'ada' has mean reliability below \(K-1\)/K"):
+    with pytest.warns(EvidenceWarning, match=r"'ada' has mean reliability below \(K-1\)/K"):
         supported = OneCoin(1.9, 1.0, challenge="exact").predict_proba(traces)[0]
     assert supported[0] > supported[1]
     assert OneCoin(2.0, 1.0, challenge="exact").predict_proba(traces)[0].tolist() == close([1 / 3] * 3)

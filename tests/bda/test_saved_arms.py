@@ -69,7 +69,7 @@ def applied(council, tmp_path_factory):
     return json.loads(ran.stdout)
 
 
-ignored = pytest.mark.filterwarnings("ignore::bda.RepeatWarning")
+ignored = pytest.mark.filterwarnings("ignore::bda.EvidenceWarning")
 
 
 @ignored

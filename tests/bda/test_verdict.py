@@ -14,7 +14,7 @@ from tests.bda.cases import CLASSES, close, fitted, messy
 
 PRIOR = dict(zip(CLASSES, (1, 2, 3, 4, 5, 6, 7, 8), strict=True))
 SEEDS = st.integers(0, 2**32)
-ignored = pytest.mark.filterwarnings("ignore::bda.RepeatWarning", "ignore::bda.TraceWarning")
+ignored = pytest.mark.filterwarnings("ignore::bda.EvidenceWarning", "ignore::bda.TraceWarning")
 
 
 def differences(verdict):
