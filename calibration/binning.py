@@ -165,9 +165,7 @@ class Bins:
         return self._mean(self.sum_outcome)
 
     def _mean(self, total: FloatArray) -> FloatArray:
-        mean: FloatArray = np.divide(
-            total, self.weight, out=np.full(len(total), np.nan), where=self.count > 0
-        )
+        mean: FloatArray = np.divide(total, self.weight, out=np.full(len(total), np.nan), where=self.count > 0)
         return mean
 
 

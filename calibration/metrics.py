@@ -371,9 +371,7 @@ def _predicted(rows: Observations) -> NDArray[Any]:
 
 def _positive(rows: Observations, instead: str) -> tuple[NDArray[Any], FloatArray]:
     if rows.n_classes != 2:
-        raise ValueError(
-            f"y_prob has {rows.n_classes} columns; which is positive is not defined: pass {instead}"
-        )
+        raise ValueError(f"y_prob has {rows.n_classes} columns; which is positive is not defined: pass {instead}")
     return rows.outcome, rows.prob if rows.prob.ndim == 1 else rows.prob[:, 1]
 
 

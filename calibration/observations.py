@@ -185,9 +185,7 @@ def group_codes(groups: ArrayLike, n: int) -> tuple[IntArray, int]:
     """Return each row's group as a code in the sorted order of the group names, and the number of groups."""
     given = np.asarray(groups)
     if given.shape != (n,):
-        raise ValueError(
-            f"groups has shape {given.shape} but there are {n} rows; one group per row is wanted"
-        )
+        raise ValueError(f"groups has shape {given.shape} but there are {n} rows; one group per row is wanted")
     if given.dtype.kind == "f":
         read_values(given, "groups")
     if given.dtype.kind == "O":
@@ -218,9 +216,7 @@ def central_tails(level: float) -> tuple[float, float]:
 def _label_array(y_true: ArrayLike, n: int) -> NDArray[Any]:
     labels = np.asarray(y_true)
     if labels.ndim != 1:
-        raise ValueError(
-            f"y_true has shape {labels.shape}; one label per row, shape (n,), is wanted (not one-hot)"
-        )
+        raise ValueError(f"y_true has shape {labels.shape}; one label per row, shape (n,), is wanted (not one-hot)")
     if len(labels) != n:
         raise ValueError(f"y_true has {len(labels)} rows but y_prob has {n}")
     if labels.dtype.kind == "O":
@@ -267,8 +263,7 @@ def _against_positive(y: NDArray[Any], n_classes: int, pos_label: Hashable) -> N
         raise ValueError(f"pos_label is for two classes but y_prob has {n_classes} columns; pass labels")
     if len(values) > 2 or (len(values) == 2 and pos_label not in values):
         raise ValueError(
-            f"y_true holds {values[:5]!r} and pos_label is {pos_label!r}; two labels, one of them "
-            f"pos_label, are wanted"
+            f"y_true holds {values[:5]!r} and pos_label is {pos_label!r}; two labels, one of them pos_label, are wanted"
         )
     return np.array([value == pos_label for value in values], np.int8)[code]
 

@@ -89,12 +89,8 @@ def test_per_agent_case(case):
     options = {"challenge": case["challenge"], "view": case["view"]}
     assert {a: list(n) for a, n in right_wrong(case["calibration"], **options).items()} == case["right_wrong"]
     agents = agents_of(case["task"], *case["calibration"])
-    prior = per_agent_prior(
-        case["calibration"], agents, case["alpha"], case["beta"], case["kappa"], **options
-    )
-    assert {a: [float(v) for v in pair] for a, pair in prior.items()} == {
-        a: close(p) for a, p in case["prior"].items()
-    }
+    prior = per_agent_prior(case["calibration"], agents, case["alpha"], case["beta"], case["kappa"], **options)
+    assert {a: [float(v) for v in pair] for a, pair in prior.items()} == {a: close(p) for a, p in case["prior"].items()}
     evidence = per_agent_evidence(case["task"], prior, **options)
     assert posterior(case["task"], evidence, case["tau"]) == close(case["posterior"])
 
@@ -325,9 +321,7 @@ def test_confusion_rows_sum_to_one_and_stay_near_their_mle(strength):
                 n = sum(C[t][c] for c in candidates)
                 assert sum(row.values()) == n + strength, agent
                 if n:
-                    distance = (
-                        sum(abs(row[c] / (n + strength) - Fraction(C[t][c], n)) for c in candidates) / 2
-                    )
+                    distance = sum(abs(row[c] / (n + strength) - Fraction(C[t][c], n)) for c in candidates) / 2
                     assert distance <= Fraction(strength, n + strength)
 
 
@@ -387,9 +381,7 @@ def test_random_tasks_reach_every_corner():
     assert any(move.get("frozen") and move["inconsistent"] for move in resolved)
     assert any(move.get("target") == move["agent"] for move in moves)
     assert any(move.get("target") not in {None, *agents_of(task)} for task in tasks for move in task["moves"])
-    assert any(
-        [m["round"] for m in task["moves"]] != sorted(m["round"] for m in task["moves"]) for task in tasks
-    )
+    assert any([m["round"] for m in task["moves"]] != sorted(m["round"] for m in task["moves"]) for task in tasks)
     assert json.loads(json.dumps(tasks)) == tasks == random_tasks(random.Random(0), 300)
 
 

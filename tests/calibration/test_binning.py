@@ -31,9 +31,7 @@ def test_same_rows_share_bins_as_in_the_restated_rule(p, binning):
     if binning.strategy == "uniform":
         assert index.tolist() == expected
     # Other rules number only the bins that can be reached, so compare which rows share one, in order.
-    np.testing.assert_array_equal(
-        np.unique(index, return_inverse=True)[1], np.unique(expected, return_inverse=True)[1]
-    )
+    np.testing.assert_array_equal(np.unique(index, return_inverse=True)[1], np.unique(expected, return_inverse=True)[1])
     assert edges[0] == 0
     assert edges[-1] == 1
     assert (np.diff(edges) >= 0).all()
@@ -120,9 +118,7 @@ def test_more_rows_than_a_chunk():
         np.testing.assert_allclose(bins.weight, np.bincount(index, used))
         np.testing.assert_allclose(bins.sum_probability, np.bincount(index, used * p))
         np.testing.assert_allclose(bins.sum_outcome, np.bincount(index, used * y))
-        np.testing.assert_allclose(
-            bins.effective_count, np.bincount(index, used) ** 2 / np.bincount(index, used**2)
-        )
+        np.testing.assert_allclose(bins.effective_count, np.bincount(index, used) ** 2 / np.bincount(index, used**2))
 
 
 def test_agrees_with_scikit_learn_away_from_edges():

@@ -69,9 +69,7 @@ def test_the_floor_at_the_size_of_a_real_study():
     assert null.mean == pytest.approx(0.0180, abs=0.0006)
     assert null.q95 == pytest.approx(0.0251, abs=0.0015)
     seeds = np.repeat(p[:1500], 3)
-    same = c.calibration_null(
-        seeds, groups=np.repeat(np.arange(1500), 3), binning=Binning(n_bins=10), n_resamples=400
-    )
+    same = c.calibration_null(seeds, groups=np.repeat(np.arange(1500), 3), binning=Binning(n_bins=10), n_resamples=400)
     assert same.mean == pytest.approx(0.0254, abs=0.001)
     assert same.q95 == pytest.approx(0.0369, abs=0.003)
 
@@ -85,18 +83,14 @@ def test_same_draws_whatever_the_chunk_and_the_row_order(monkeypatch, groups):
     moved = c.calibration_null(p[order], groups=None if groups is None else groups[order], n_resamples=64)
     np.testing.assert_array_equal(moved.distribution, whole.distribution)
     monkeypatch.setattr(consistency, "_CHUNK_CELLS", 150)
-    np.testing.assert_array_equal(
-        c.calibration_null(p, groups=groups, n_resamples=64).distribution, whole.distribution
-    )
+    np.testing.assert_array_equal(c.calibration_null(p, groups=groups, n_resamples=64).distribution, whole.distribution)
     other = c.calibration_null(p, groups=groups, n_resamples=64, random_state=1)
     assert (other.distribution != whole.distribution).any()
 
 
 def test_norms_of_the_null():
     p = [0.2, 0.2, 0.7, 0.7, 0.7]
-    l1, l2, top = (
-        c.calibration_null(p, norm=norm, n_resamples=50).distribution for norm in ("l1", "l2", "max")
-    )
+    l1, l2, top = (c.calibration_null(p, norm=norm, n_resamples=50).distribution for norm in ("l1", "l2", "max"))
     assert (l1 <= l2 + 1e-12).all()
     assert (l2 <= top + 1e-12).all()
 
@@ -110,9 +104,7 @@ def test_certain_scores_have_a_null_of_zero():
 
 def test_equal_errors_reached_by_different_sums_count_as_equal():
     p = [0.05, 0.1, 0.95]  # 0.05 + 0.9 + 0.95 = 0.95 + 0.9 + 0.05
-    one, other = (
-        c.ece_test(y, p, binning=Binning("distinct"), n_resamples=999) for y in ([0, 1, 0], [1, 1, 1])
-    )
+    one, other = (c.ece_test(y, p, binning=Binning("distinct"), n_resamples=999) for y in ([0, 1, 0], [1, 1, 1]))
     assert one.value != other.value
     assert one.value == pytest.approx(other.value, abs=1e-15)
     assert one.pvalue == other.pvalue

@@ -29,9 +29,7 @@ def test_whole_weights_are_rows_of_the_same_cluster():
     for kind in ("CR0", "CR1"):
         weighted = c.cluster_robust_se(v, g, sample_weight=w, kind=kind)
         assert weighted == pytest.approx(c.cluster_robust_se(v[again], g[again], kind=kind), rel=1e-12)
-        assert c.cluster_robust_se(v, g, sample_weight=2.5 * w, kind=kind) == pytest.approx(
-            weighted, rel=1e-12
-        )
+        assert c.cluster_robust_se(v, g, sample_weight=2.5 * w, kind=kind) == pytest.approx(weighted, rel=1e-12)
 
 
 def test_copies_of_rows_do_not_shrink_the_clustered_error():

@@ -10,9 +10,7 @@ from tests.calibration.oracle import GOLDEN, golden
 
 
 def _binning(case):
-    closed = (
-        "left" if case["convention"].startswith("left") or "left-closed" in case["convention"] else "right"
-    )
+    closed = "left" if case["convention"].startswith("left") or "left-closed" in case["convention"] else "right"
     strategy = "quantile" if case["id"].startswith("ece_em") else "uniform"
     return Binning(strategy, n_bins=case["inputs"]["n_bins"], closed=closed)
 
@@ -24,8 +22,7 @@ def _compute(case):
         return c.expected_calibration_error(y, p, binning=_binning(case), view="confidence")
     if name == "ece_classwise_k3":
         columns = [
-            c.expected_calibration_error(np.equal(y, k), np.array(p)[:, k], binning=_binning(case))
-            for k in range(3)
+            c.expected_calibration_error(np.equal(y, k), np.array(p)[:, k], binning=_binning(case)) for k in range(3)
         ]
         return [c.expected_calibration_error(y, p, binning=_binning(case), view="classwise"), *columns]
     if name.startswith("ece_"):
@@ -44,9 +41,7 @@ def _compute(case):
     raise AssertionError(f"no computation for {name}")
 
 
-@pytest.mark.parametrize(
-    "case", [k for k in GOLDEN if k["id"] != "cluster_bootstrap_exact"], ids=lambda k: k["id"]
-)
+@pytest.mark.parametrize("case", [k for k in GOLDEN if k["id"] != "cluster_bootstrap_exact"], ids=lambda k: k["id"])
 def test_known_answer(case):
     np.testing.assert_allclose(_compute(case), case["expected"], rtol=0, atol=case["tol"])
 

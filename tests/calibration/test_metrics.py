@@ -38,9 +38,7 @@ def test_whole_weight_is_repetition_and_zero_weight_is_removal(table, binning, n
     weighted = c.expected_calibration_error(y, p, sample_weight=w, **options)
     assert weighted == pytest.approx(c.expected_calibration_error(y[again], p[again], **options), abs=1e-12)
     for metric in (c.accuracy, c.brier_score, c.log_loss):
-        assert metric(y, p, sample_weight=w) == pytest.approx(
-            metric(y[again], p[again]), rel=1e-12, abs=1e-12
-        )
+        assert metric(y, p, sample_weight=w) == pytest.approx(metric(y[again], p[again]), rel=1e-12, abs=1e-12)
     kept = w > 0
     for metric in (c.expected_calibration_error, c.calibration_error_sq_debiased, c.log_loss):
         removed = metric(y[kept], p[kept], sample_weight=w[kept])
@@ -94,9 +92,7 @@ def test_proper_scores_agree_with_scikit_learn():
         named = {"sample_weight": weight}
         assert c.log_loss(y, prob, **named) == pytest.approx(sk.log_loss(y, prob, **named), abs=1e-12)
         predicted = prob.argmax(1)
-        assert c.accuracy(y, prob, **named) == pytest.approx(
-            sk.accuracy_score(y, predicted, **named), abs=1e-12
-        )
+        assert c.accuracy(y, prob, **named) == pytest.approx(sk.accuracy_score(y, predicted, **named), abs=1e-12)
         positive, p = y == 1, prob[:, 1]
         assert c.brier_score(positive, p, **named) == pytest.approx(
             sk.brier_score_loss(positive, p, **named), abs=1e-12

@@ -51,9 +51,7 @@ def test_labels_fix_the_order_of_columns_even_when_a_class_is_absent():
     prob = [[0.1, 0.2, 0.7], [0.8, 0.1, 0.1]]
     assert observe(["c", "a"], prob, labels=["a", "b", "c"]).outcome.tolist() == [2, 0]
     assert c.accuracy(["c", "a"], prob, labels=["a", "b", "c"]) == 1.0
-    assert c.brier_score([2, 0], prob, form="sum") == pytest.approx(
-        (0.01 + 0.04 + 0.09 + 0.04 + 0.01 + 0.01) / 2
-    )
+    assert c.brier_score([2, 0], prob, form="sum") == pytest.approx((0.01 + 0.04 + 0.09 + 0.04 + 0.01 + 0.01) / 2)
 
 
 @pytest.mark.parametrize(

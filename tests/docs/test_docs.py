@@ -46,9 +46,7 @@ def fenced(language: str, text: str) -> str:
     "page",
     [
         fenced("python", "x = 1") + "and\n" + fenced("python", "assert x == 1"),
-        fenced("python", "x = 1")
-        + fenced("pycon", ">>> x + 1\n2\n>>> y = 5")
-        + fenced("python", "assert y == 5"),
+        fenced("python", "x = 1") + fenced("pycon", ">>> x + 1\n2\n>>> y = 5") + fenced("python", "assert y == 5"),
         fenced("python", ">>> 1 + 1\n2"),
         "1. a list\n\n   " + fenced("python", "   x = 1\n   assert x").replace("\n```\n", "\n   ```\n"),
         fenced("console", "$ steelyard --version\nsteelyard ..."),
@@ -57,9 +55,7 @@ def fenced(language: str, text: str) -> str:
         fenced("console", "$ steelyard \\\n    --version"),
         fenced("bash", "# a comment\nsteelyard --version"),
         fenced("console fails", "$ steelyard nonsense\n...invalid choice..."),
-        fenced(
-            "console", "$ git clone x\n$ cd steelyard\n$ make demo\n$ python3 -m venv env\n$ pip install -e ."
-        ),
+        fenced("console", "$ git clone x\n$ cd steelyard\n$ make demo\n$ python3 -m venv env\n$ pip install -e ."),
         fenced("console", "$ git pull && make lint  # style\n$ make test ARGS='-k x'"),
         fenced("console", "$ head -n 1 examples/README.md\n# The example data"),
         fenced("json", '{"a": 1}') + fenced("json", '{"a": 1}\n{"b": 2}') + fenced("toml", "a = 1"),

@@ -17,9 +17,7 @@ def documented() -> str:
 def long_options(name: str) -> set[str]:
     parser = argparse.ArgumentParser(add_help=False)
     import_module(COMMANDS[name][0]).add_arguments(parser)
-    return {
-        option for action in parser._actions for option in action.option_strings if option.startswith("--")
-    }
+    return {option for action in parser._actions for option in action.option_strings if option.startswith("--")}
 
 
 def section(page: str, name: str) -> str:
@@ -33,9 +31,7 @@ def section(page: str, name: str) -> str:
 def test_a_command_has_a_section_with_all_its_options(name: str):
     text = section(documented(), name)
     assert text, f"docs/commands.md has no heading with {name!r}"
-    missing = {
-        option for option in long_options(name) if not re.search(rf"{re.escape(option)}(?![\w-])", text)
-    }
+    missing = {option for option in long_options(name) if not re.search(rf"{re.escape(option)}(?![\w-])", text)}
     assert missing == set()
 
 

@@ -44,9 +44,7 @@ def test_another_distribution_with_our_name(tmp_path: Path, owners: list[str]):
 
 
 def test_a_package_from_elsewhere(tmp_path: Path):
-    fault = only_fault(
-        doctor.check_names(OWNERS, {**ORIGINS, "bda": tmp_path / "bda" / "__init__.py"}, tmp_path)
-    )
+    fault = only_fault(doctor.check_names(OWNERS, {**ORIGINS, "bda": tmp_path / "bda" / "__init__.py"}, tmp_path))
     assert fault.name == "bda"
     assert str(tmp_path) in fault.found
 
@@ -80,9 +78,7 @@ def test_the_version_of_a_dependency(installed: str, ok: bool):
 
 
 def test_a_dependency_that_is_missing():
-    assert only_fault(doctor.check_versions(["dowhy>=0.14"], lambda name: None)).found.startswith(
-        "not installed"
-    )
+    assert only_fault(doctor.check_versions(["dowhy>=0.14"], lambda name: None)).found.startswith("not installed")
 
 
 def test_extras_are_passed_over():

@@ -16,19 +16,13 @@ LARGEST = 1_000_000
 NOWHERE = {
     "a path of one machine": re.compile(r"(?<![\w.-])/(?:" + "|".join(["wo" + "rk", "ro" + "ot"]) + r")/"),
     "a folder beside the project": re.compile(re.escape("../" + "shared")),
-    "a host of packages": re.compile(
-        "pythonhosted" + r"\.org|pypi\.org/" + "simple|" + "--" + r"(?:extra-)?index-url"
-    ),
+    "a host of packages": re.compile("pythonhosted" + r"\.org|pypi\.org/" + "simple|" + "--" + r"(?:extra-)?index-url"),
     "a mark of a merge conflict": re.compile(r"^(?:<{7} |>{7} |={7}$)", re.MULTILINE),
 }
 OUTSIDE_TESTS = {"a temporary folder": re.compile(r"(?<![\w.-])/t" + "mp/")}
 IN_PACKAGES = {
-    "pickle is not our format": re.compile(
-        r"\bpickle\.(?:dumps?|loads?)\b|\bimport pickle\b|allow_pickle=True"
-    ),
-    "joblib is not our format": re.compile(
-        r"\bjoblib\.(?:dump|load)\b|from joblib import .*\b(?:dump|load)\b"
-    ),
+    "pickle is not our format": re.compile(r"\bpickle\.(?:dumps?|loads?)\b|\bimport pickle\b|allow_pickle=True"),
+    "joblib is not our format": re.compile(r"\bjoblib\.(?:dump|load)\b|from joblib import .*\b(?:dump|load)\b"),
 }
 NEVER_IMPORTED = {"torch", "litellm"}
 
@@ -88,9 +82,4 @@ def test_planted_text_is_found(text: str):
 
 
 def test_headings_and_addresses_are_not_mistaken():
-    assert (
-        found(
-            {**NOWHERE, **OUTSIDE_TESTS}, "Title\n========\nhttps://example.org/tree/work.html\nnetwork/x\n"
-        )
-        == []
-    )
+    assert found({**NOWHERE, **OUTSIDE_TESTS}, "Title\n========\nhttps://example.org/tree/work.html\nnetwork/x\n") == []

@@ -29,8 +29,7 @@ def project_files() -> list[Path]:
 
 def _is_ours(path: Path) -> bool:
     return not any(
-        part in _NOT_OURS or part.endswith((".egg-info", "_cache")) or part == ".hypothesis"
-        for part in path.parts
+        part in _NOT_OURS or part.endswith((".egg-info", "_cache")) or part == ".hypothesis" for part in path.parts
     )
 
 
@@ -67,9 +66,7 @@ def _called(node: ast.Call) -> str:
     return getattr(node.func, "attr", getattr(node.func, "id", ""))
 
 
-def run_python(
-    *words: str, cwd: Path = ROOT, env: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
+def run_python(*words: str, cwd: Path = ROOT, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run this Python on this tree, with no stdin; the caller looks at the exit code."""
     return subprocess.run(
         [sys.executable, *words],
