@@ -133,7 +133,7 @@ def resolve(
 
     _mark(irregular, "self_target", itself)
     _mark(irregular, "no_target", targeted & (target < 0))
-    _mark(irregular, "target_not_in_trace", targeted & ~itself & (target >= 0) & (target_pair < 0))
+    _mark(irregular, "target_not_in_trace", targeted & (target >= 0) & (target_pair < 0))
     _mark(irregular, "target_on_proposal", proposal & (target >= 0))
     _mark(irregular, "answer_on_abstention", (type_ == ABSTAIN) & (answer >= 0))
     _mark(irregular, "several_moves_in_a_round", _repeated(holder, pair, round_))

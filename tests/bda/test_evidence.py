@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bda import TraceError, Traces
@@ -112,6 +112,8 @@ def test_views_by_name():
         st.tuples(st.integers(-3, 3), st.sampled_from([0, 1, 2**33, -(2**60)]), st.integers(0, 2**62)), max_size=30
     )
 )
+@example([(0, 0, 0), (4, 0, 0), (2**31 - 1, 2**31 - 1, 2**31 - 1)])  # a product of spans beyond 64 bits
+@example([(-(2**63), 0, 0), (2**63 - 1, 0, 0), (-(2**63), 0, 0)])  # a span beyond 64 bits
 def test_collapsed_patterns_against_a_dictionary(rows):
     columns = np.array(rows, np.int64).reshape(len(rows), 3).T
     first, pattern = collapse(*columns)

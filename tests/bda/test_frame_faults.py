@@ -203,3 +203,8 @@ def test_an_answer_with_a_status_makes_no_class():
     found = Traces.from_frame(frame)
     assert found.classes == ("x", "y")
     assert found.moves_table.answer.tolist() == [0, 1, -1]
+    elsewhere = pd.DataFrame(
+        {"task": [1, 1, 2], "agent": list("aba"), "answer": ["x", "z", "z"], "status": [None, "failed", None]}
+    )
+    found = Traces.from_frame(elsewhere, candidates={1: ["x", "y"], 2: ["y", "z"]})
+    assert found.moves_table.answer.tolist() == [0, -1, 2]

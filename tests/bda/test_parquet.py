@@ -41,7 +41,9 @@ SMALL = {
     "an agent that is silent": Traces.from_votes([[0, np.nan], [1, np.nan]]),
     "an agent that is only addressed": traces("ada 0 challenge eve A"),
     "truth values": Traces.from_votes([[True, False], [None, False]], tasks=[True, False], agents=[False, True]),
-    "large numbers": Traces.from_votes([[2**60 + 1, 2**60 + 3], [None, 2**60 + 1]], tasks=[2**62 + 1, 5]),
+    "large numbers": Traces.from_votes(
+        [[2**60 + 1, 2**60 + 3], [None, 2**60 + 1], [None, None]], tasks=[2**62 + 1, 5, 7], agents=[2**61 + 1, 3]
+    ),
     "any script": Traces.from_votes([["答え", "a\nb"], ['"', "答え"]], tasks=["ä", "🙂"], agents=["é", "è"]),
     "numbers that are text": Traces.from_votes([["1", "2"]], tasks=["1"], agents=["True", "nan"]),
     "meta": Traces.from_records([task(meta={"group": "g", "tags": [1, None]}), task(name="q2")]),

@@ -80,7 +80,9 @@ def test_a_file_is_the_same_bytes_each_time(tmp_path):
     found = Traces.from_records(TWO)
     for name in ("one.jsonl.gz", "two.jsonl.gz"):
         found.write_jsonl(tmp_path / name)
-    assert (tmp_path / "one.jsonl.gz").read_bytes() == (tmp_path / "two.jsonl.gz").read_bytes()
+    one = (tmp_path / "one.jsonl.gz").read_bytes()
+    assert one == (tmp_path / "two.jsonl.gz").read_bytes()
+    assert one[3:8] == bytes(5)  # neither a file name nor a time in the header
 
 
 def test_any_script_is_written_as_itself(tmp_path):
@@ -196,6 +198,13 @@ def test_what_cannot_be_written_leaves_the_old_file_alone(tmp_path, name, meta):
         bad.write_jsonl(path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == [name]
+
+
+def test_what_a_broken_off_write_left_is_written_over(tmp_path):
+    (tmp_path / f".new.jsonl.{os.getpid()}.partial").write_text("half a li")
+    Traces.from_records(TWO).write_jsonl(tmp_path / "new.jsonl")
+    assert_same(Traces.read_jsonl(tmp_path / "new.jsonl"), Traces.from_records(TWO))
+    assert os.listdir(tmp_path) == ["new.jsonl"]
 
 
 def test_a_bootstrap_sample_is_not_written(tmp_path):

@@ -140,7 +140,7 @@ def test_subset():
     assert len(found.subset()) == 5
     with pytest.raises(TraceError, match=r"meta\.half = 'c' matches no task; values there are 'a', 'b'"):
         found.subset(half="c")
-    with pytest.raises(TraceError, match=r"meta\.size = 10 matches no task; values there are '1'"):
+    with pytest.raises(TraceError, match=r"meta\.size = 10 matches no task; values there are '1'$"):
         found.subset(half="a", size=10)
     with pytest.raises(TraceError, match=r"meta\.topic = 'x' matches no task; no task has meta\.topic"):
         found.subset(topic="x")
