@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import os
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bda.csv_tables import read_csv
 from bda.errors import TraceError, shown
 from bda.names import Name, is_missing, listed, plain_name
 
@@ -156,33 +154,9 @@ def is_unlabelled(label: Any, classes: Mapping[Any, int]) -> bool:
 
 def _csv_rows(path: str | os.PathLike[str]) -> Iterator[tuple[int, str, str]]:
     """Yield line, task and label of every row that is not blank."""
-    line = 0
-    try:
-        with _opened(path) as file:
-            rows = csv.reader(file)
-            header = [name.strip() for name in next(rows, [])]
-            task, label = _label_columns(header, f"{path}:1", "header")
-            for row in rows:
-                line = rows.line_num
-                if len(row) not in (0, len(header)):
-                    raise TraceError(
-                        f"has {len(row)} fields, the header {len(header)}",
-                        where=f"{path}:{line}",
-                        field="row",
-                        value=row,
-                        remedy="quote labels that hold commas",
-                    )
-                if row:
-                    yield line, row[task], row[label]
-    except (UnicodeDecodeError, csv.Error, EOFError, gzip.BadGzipFile, zlib.error) as fault:
-        raise TraceError(
-            f"cannot be read after line {line}: {fault}", where=str(path), remedy="save it as CSV in UTF-8, whole"
-        ) from None
-
-
-def _opened(path: str | os.PathLike[str]) -> TextIO:
-    opener = gzip.open if str(path).endswith(".gz") else open
-    return cast(TextIO, opener(path, "rt", encoding="utf-8-sig", newline=""))
+    rows = read_csv(path, "labels")
+    task, label = _label_columns(next(rows)[1], f"{path}:1", "header")
+    return ((line, row[task], row[label]) for line, row in rows)
 
 
 def _label_columns(columns: list[Any], where: str, field: str) -> tuple[int, int]:

@@ -77,13 +77,21 @@ def read_parquet(path: str | os.PathLike[str]) -> Traces:
 
 
 def _about(text: bytes | None, path: str | os.PathLike[str]) -> dict[str, Any]:
-    about: dict[str, Any] = {} if text is None else json.loads(text)
-    if about and about["schema"] != SCHEMA:
+    about: dict[str, Any] = {"schema": SCHEMA}
+    if text is not None:
+        try:
+            about = dict(json.loads(text))
+        except (ValueError, TypeError):
+            raise TraceError(
+                "is not what write_parquet writes", where=str(path), field="metadata", value=text,
+                remedy="write the file again, or drop its metadata to read it as another long table",
+            ) from None  # fmt: skip
+    if about.get("schema") != SCHEMA:
         raise TraceError(
             "is not a known schema",
             where=str(path),
             field="schema",
-            value=about["schema"],
+            value=about.get("schema"),
             remedy=f"this version reads schema {SCHEMA}; upgrade steelyard",
         )
     return about

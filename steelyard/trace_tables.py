@@ -10,16 +10,14 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import json
 import re
 import warnings
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING
 
+from bda.csv_tables import read_csv
 from bda.errors import TraceError, TraceWarning
 
 if TYPE_CHECKING:
@@ -94,39 +92,13 @@ def read_trace_table(path: str | Path, labels: Iterable[str] = ()) -> Traces:
 
 def _read(path: str | Path) -> tuple[dict[str, Column], list[int]]:
     """Return the columns, with None for an empty field, and the line that each row ends on."""
-    found: list[Column] = []
-    lines: list[int] = []
-    line = 0
-    try:
-        with _opened(path) as file:
-            rows = csv.reader(file)
-            header = [name.strip() for name in next(rows, [])]
-            for row in rows:
-                line = rows.line_num
-                if len(row) not in (0, len(header)):
-                    raise TraceError(
-                        f"has {len(row)} fields, the header {len(header)}",
-                        where=f"{path}:{line}",
-                        field="row",
-                        value=",".join(row),
-                        remedy="quote names that hold commas",
-                    )
-                if row:
-                    found.append([text or None for text in row])
-                    lines.append(line)
-    except (UnicodeDecodeError, csv.Error, EOFError, gzip.BadGzipFile, zlib.error) as fault:
-        raise TraceError(
-            f"cannot be read after line {line}: {fault}", where=str(path), remedy="save it as CSV in UTF-8, whole"
-        ) from None
+    rows = read_csv(path, "names")
+    header = next(rows)[1]
+    table = list(rows)
     twice = next((name for i, name in enumerate(header) if name in header[:i]), None)
     if twice is not None:
         raise TraceError("stands twice", where=f"{path}:1", field="column", value=twice, remedy="keep one of them")
-    return {name: [row[i] for row in found] for i, name in enumerate(header)}, lines
-
-
-def _opened(path: str | Path) -> TextIO:
-    opener = gzip.open if str(path).endswith(".gz") else open
-    return cast(TextIO, opener(path, "rt", encoding="utf-8-sig", newline=""))
+    return {name: [row[i] or None for _, row in table] for i, name in enumerate(header)}, [line for line, _ in table]
 
 
 def _named_by_text(text: str | None) -> str | None:

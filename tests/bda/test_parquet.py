@@ -106,6 +106,15 @@ def test_a_schema_of_the_future(tmp_path):
         Traces.read_parquet(path)
 
 
+@pytest.mark.parametrize("text", [b"{", b"[1]", b"\xff", b"7"])
+def test_metadata_that_was_spoilt(tmp_path, text):
+    path = tmp_path / "spoilt.parquet"
+    SMALL["votes"].write_parquet(path)
+    pq.write_table(pq.read_table(path).replace_schema_metadata({KEY: text}), path)
+    with pytest.raises(TraceError, match=r"spoilt\.parquet: metadata = b.* is not what write_parquet writes"):
+        Traces.read_parquet(path)
+
+
 @pytest.mark.parametrize(
     ("found", "message"),
     [
