@@ -23,6 +23,7 @@ __all__ = ["METRICS", "Summary", "differences", "summarise"]
 
 METRICS = {"accuracy": "correct", "brier": "brier", "log_loss": "log_loss"}
 BINNINGS = {"ece_width": Binning("uniform"), "ece_mass": Binning("quantile")}
+SAME = 1e-12  # equal scores reached through different sums
 WORDS = {"accuracy": "Accuracy", "brier": "Brier score"}
 
 
@@ -242,9 +243,10 @@ def _verdicts(comparison: Comparison, table: pd.DataFrame, n_resamples: int, ran
             d = _difference(comparison, a, b, metric, n_resamples, random_state)
             first, second = (a, b) if sign * d.estimate >= 0 else (b, a)
             sure = d.low > 0 or d.high < 0
+            verb = "beats" if sure else "leads" if abs(d.estimate) > SAME else "equals"
             lines.append(
-                f"{WORDS[metric]}: {first} {score[first]:.3f} {'beats' if sure else 'leads'} {second} "
-                f"{score[second]:.3f}{'' if sure else ', within chance'} ({a} minus {b}: "
+                f"{WORDS[metric]}: {first} {score[first]:.3f} {verb} {second} "
+                f"{score[second]:.3f}{', within chance' if verb == 'leads' else ''} ({a} minus {b}: "
                 f"{d.estimate:+.3f}, 95 % {d.low:+.3f} to {d.high:+.3f})"
             )
     return lines

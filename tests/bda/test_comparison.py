@@ -310,6 +310,14 @@ def _wide(traces):
     return wide
 
 
+def test_equal_arms_do_not_lead():
+    """On one vote a task, weighing by one shared reliability decides as plurality does, in every draw."""
+    gold = np.arange(60) % 2
+    words = str(compare(Traces.from_votes(np.tile(gold, (3, 1)).T, gold=gold), ["plurality", "one-coin"], seeds=(0,)))
+    assert "Accuracy: one-coin 1.000 equals plurality 1.000 (one-coin minus plurality: +0.000" in words
+    assert "Brier score: plurality 0.000 beats one-coin" in words
+
+
 def test_repeats_become_one_note():
     moves = [{"agent": "loud", "round": r, "type": "propose", "answer": "b"} for r in range(40)]
     records = [{"task": f"q{i:03}", "candidates": ["a", "b", "c", "d"], "gold": "a", "moves": moves} for i in range(60)]
