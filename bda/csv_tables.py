@@ -1,17 +1,19 @@
-"""CSV tables with a header, read line by line; what is wrong with one is said with its file and line."""
+"""CSV tables with a header: read line by line, what is wrong said with its file and line; and written."""
 
 from __future__ import annotations
 
 import csv
 import gzip
+import itertools
 import os
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO, cast
 
 from bda.errors import TraceError
 
-__all__ = ["read_csv"]
+__all__ = ["csv_lines", "csv_text", "read_csv"]
 
 
 def read_csv(path: str | os.PathLike[str], quoted: str) -> Iterator[tuple[int, list[str]]]:
@@ -69,6 +71,43 @@ def read_csv(path: str | os.PathLike[str], quoted: str) -> Iterator[tuple[int, l
         ) from None
 
 
+def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV, with commas, quotes and line breaks in names quoted.
+
+    Parameters
+    ----------
+    header : sequence
+        Names of the columns.
+    rows : iterable of sequences
+        Values; None is an empty field.
+
+    Returns
+    -------
+    str
+        One line a row, each ending in a newline.
+
+    Examples
+    --------
+    >>> from bda.csv_tables import csv_text
+    >>> print(csv_text(["task", "prediction"], [["q1, part b", "yes"]]), end="")
+    task,prediction
+    "q1, part b",yes
+    """
+    return "".join(csv_lines(header, rows))
+
+
+def csv_lines(header: Sequence[object], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Yield the lines of `csv_text` one by one; see there."""
+    for row in itertools.chain([header], rows):
+        yield ",".join(map(_field, row)) + "\n"
+
+
 def _opened(path: str | os.PathLike[str]) -> TextIO:
     opener = gzip.open if str(path).endswith(".gz") else open
     return cast(TextIO, opener(path, "rt", encoding="utf-8-sig", newline=""))
+
+
+def _field(value: object) -> str:
+    """Quote where it is needed; csv.writer forgets to quote a lone carriage return."""
+    text = "" if value is None else str(value)
+    return '"' + text.replace('"', '""') + '"' if re.search(r'[,"\r\n]', text) else text

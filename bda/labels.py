@@ -16,7 +16,7 @@ from bda.names import Name, is_missing, listed, plain_name
 if TYPE_CHECKING:
     from bda.traces import Traces
 
-__all__ = ["candidate_positions", "gold_codes", "is_unlabelled", "offered", "read_label_csv"]
+__all__ = ["candidate_positions", "gold_codes", "is_unlabelled", "offered", "read_label_csv", "refuse_lookalikes"]
 
 LABEL_COLUMNS = ("label", "gold", "truth", "answer")
 
@@ -53,7 +53,7 @@ def gold_codes(traces: Traces, gold: Any, strict: bool = False) -> NDArray[np.in
     if gold is None:
         return traces.gold
     if isinstance(gold, (str, os.PathLike)):
-        _refuse_lookalikes(traces, str(gold))
+        refuse_lookalikes(traces, str(gold))
         rows = list(_csv_rows(gold))
         return _by_name(traces, [row[1:] for row in rows], strict, lambda i: f"{gold}:{rows[i][0]}", as_text=True)
     if isinstance(gold, Mapping):
@@ -265,9 +265,18 @@ def _checked(traces: Traces, codes: NDArray[np.int32], source: list[str]) -> NDA
     return codes
 
 
-def _refuse_lookalikes(traces: Traces, path: str) -> None:
-    """Refuse a table of text where it cannot tell 1 from "1"."""
-    for field, names in (("classes", set(traces.classes)), ("tasks", set(traces.task_ids))):
+def refuse_lookalikes(traces: Traces, path: str) -> None:
+    """Refuse a table of text where it cannot tell 1 from "1".
+
+    Parameters
+    ----------
+    traces : Traces
+        Whose names stand in the table.
+    path : str
+        The table.
+    """
+    kinds = {"classes": traces.classes, "tasks": traces.task_ids.tolist(), "agents": traces.agent_names}
+    for field, names in ((field, set(names)) for field, names in kinds.items()):
         seen: dict[str, Name] = {}
         for name in names:
             other = seen.setdefault(str(name), name)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from bda.errors import TraceError
 from bda.frames import from_frame, long_columns
 from bda.labels import offered
 from bda.trace_files import json_text, refuse_repeated_tasks
+from bda.whole_files import appearing
 
 if TYPE_CHECKING:
     from bda.traces import Traces
@@ -50,13 +50,8 @@ def write_parquet(traces: Traces, path: str | os.PathLike[str]) -> None:
         ) from None
     about = {"schema": SCHEMA, "classes": list(traces.classes), "agents": list(traces.agent_names)}
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), KEY: json.dumps(about).encode()})
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
+    with appearing(path) as partial:
         pq.write_table(table, partial)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def read_parquet(path: str | os.PathLike[str]) -> Traces:

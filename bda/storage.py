@@ -16,6 +16,7 @@ from bda.errors import TraceError
 from bda.inputs import name_array
 from bda.names import Name, plain_name
 from bda.reliability import Reliability
+from bda.whole_files import appearing
 
 if TYPE_CHECKING:
     from bda.arm import Arm
@@ -77,13 +78,8 @@ def dump_arm(arm: Arm, path: str | os.PathLike[str] | None) -> str:
     }
     text = json.dumps(content, allow_nan=False)
     if path is not None:
-        path = Path(path)
-        partial = path.with_name(f".{path.name}.partial")
-        try:
+        with appearing(path) as partial:
             partial.write_text(text + "\n", encoding="utf-8")
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
     return text
 
 

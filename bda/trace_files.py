@@ -25,6 +25,7 @@ from bda.names import Name
 from bda.records import RecordReader
 from bda.resolution import STATUSES, TYPES
 from bda.traces import Traces
+from bda.whole_files import opened_for_bytes
 
 __all__ = ["from_records", "json_text", "read_jsonl", "record", "refuse_repeated_tasks", "write_jsonl"]
 
@@ -50,18 +51,8 @@ def from_records(records: Iterable[Mapping[str, Any]], duplicates: str = "keep")
 
 def write_jsonl(traces: Traces, path: str | os.PathLike[str]) -> None:
     """Write JSON lines; see `Traces.write_jsonl`."""
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as raw:
-            if path.suffix == ".gz":
-                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
-                    _write(traces, file)
-            else:
-                _write(traces, raw)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with opened_for_bytes(path) as file:
+        _write(traces, file)
 
 
 def record(traces: Traces, n: int) -> dict[str, Any]:

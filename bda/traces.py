@@ -30,7 +30,8 @@ __all__ = ["Moves", "Traces"]
 class Traces(TraceViews):
     """Typed moves of a council on many tasks: columnar, immutable, indexable.
 
-    Build one with `read_jsonl`, `from_records`, `from_frame`, `from_votes` or `read_parquet`.
+    Build one with `read_jsonl`, `from_records`, `from_frame`, `from_votes`,
+    `read_csv` or `read_parquet`.
 
     Attributes
     ----------
@@ -211,6 +212,49 @@ class Traces(TraceViews):
         return from_votes(votes, tasks, agents, classes, gold)
 
     @classmethod
+    def read_csv(cls, path: str | os.PathLike[str], *, gold: Any = None, duplicates: str = "keep") -> Traces:
+        r"""Read a CSV table: long, one move a row, or wide, one task a row and a column of votes for each agent.
+
+        Parameters
+        ----------
+        path : path
+            The table, `.gz` or plain. Long: columns as in `from_frame`. Wide: `task`, the agents' names, and perhaps
+            `gold`.
+        gold : mapping, Series, frame or CSV path, optional
+            True classes, as in `with_gold`.
+        duplicates : {"keep", "last", "error"}, default "keep"
+            As in `read_jsonl`.
+
+        Returns
+        -------
+        Traces
+            Tasks in order of first appearance. Every name is text; an empty answer in a long table could not be
+            read, an empty cell in a wide one was not asked for.
+
+        Raises
+        ------
+        TraceError
+            Naming file, line, column, value and remedy.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from bda import Traces
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "votes.csv").write_text("task,worker,label\nq1,ada,yes\nq1,cox,no\n")
+        ...     Traces.read_csv(f"{folder}/votes.csv")
+        Traces(1 tasks, 2 agents, 2 classes, 2 moves, 0 labelled)
+        """
+        from bda.labels import read_label_csv
+        from bda.trace_tables import read_trace_table
+
+        named = isinstance(gold, str) or hasattr(gold, "__fspath__")
+        labels = [label for _, label in read_label_csv(gold)] if named else []
+        traces = read_trace_table(path, labels, duplicates)
+        return traces if gold is None else traces.with_gold(gold)
+
+    @classmethod
     def read_parquet(cls, path: str | os.PathLike[str]) -> Traces:
         """Read traces that `write_parquet` wrote, or another long table; needs the extra `parquet`.
 
@@ -299,6 +343,36 @@ class Traces(TraceViews):
         from bda.parquet import write_parquet
 
         write_parquet(self, path)
+
+    def write_csv(self, path: str | os.PathLike[str], *, wide: bool = False) -> None:
+        r"""Write the traces as a CSV table, gzipped if the name ends in `.gz`; every name becomes text.
+
+        Parameters
+        ----------
+        path : path
+            The file; it appears whole or not at all.
+        wide : bool
+            One task a row and one column of last votes for each agent, instead of one move a row. It holds neither
+            rounds nor challenges nor candidates that nobody chose.
+
+        Raises
+        ------
+        TraceError
+            For a bootstrap sample, and for names that text cannot tell apart.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from bda import Traces
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Traces.from_votes([["x", "y"]], agents=["ada", "cox"]).write_csv(f"{folder}/votes.csv", wide=True)
+        ...     Path(folder, "votes.csv").read_text()
+        'task,ada,cox\n0,x,y\n'
+        """
+        from bda.trace_tables import write_trace_table, write_vote_table
+
+        (write_vote_table if wide else write_trace_table)(self, path)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a move: task, agent, round, type, answer, target, status and more.

@@ -23,6 +23,7 @@ __all__ = ["COMMANDS", "PACKAGES", "check_output", "emit", "main", "version_of",
 COMMANDS = {
     "evaluate": ("steelyard.evaluate", "compare aggregators on traces with known answers"),
     "inspect": ("steelyard.inspect", "say what a file of traces holds"),
+    "convert": ("steelyard.convert", "write traces in another form"),
     "fit": ("steelyard.fit", "fit an aggregator on labelled traces and save it"),
     "predict": ("steelyard.predict", "apply a saved aggregator to new traces"),
     "explain": ("steelyard.explain", "show how one task's verdict comes about"),

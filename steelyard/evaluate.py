@@ -11,9 +11,10 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from bda.csv_tables import csv_text
 from steelyard.arms import named_arm, tunable
 from steelyard.commands import check_output, emit, write_output
-from steelyard.printing import csv_text, progress, say, shown, table
+from steelyard.printing import progress, say, shown, table
 from steelyard.trace_arguments import add_trace_arguments, load_traces
 
 if TYPE_CHECKING:

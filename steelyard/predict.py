@@ -9,9 +9,10 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
+from bda.csv_tables import csv_text
 from steelyard.arms import say_unknown
 from steelyard.commands import check_output, emit, write_output
-from steelyard.printing import csv_text, say
+from steelyard.printing import say
 from steelyard.trace_arguments import add_trace_arguments, load_traces
 
 if TYPE_CHECKING:

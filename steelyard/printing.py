@@ -1,12 +1,11 @@
-"""How commands print: words on stderr, aligned tables, CSV."""
+"""How commands print: words on stderr, aligned tables."""
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable, Sequence
 
-__all__ = ["csv_text", "progress", "say", "shown", "table"]
+__all__ = ["progress", "say", "shown", "table"]
 
 
 def say(words: str) -> None:
@@ -97,37 +96,6 @@ def shown(name: object) -> str:
     """
     text = str(name)
     return text if text and text.isprintable() and text == text.strip() else repr(text)
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as CSV, with commas, quotes and line breaks in names quoted.
-
-    Parameters
-    ----------
-    header : sequence of str
-        Names of the columns.
-    rows : iterable of sequences
-        Values; None is an empty field.
-
-    Returns
-    -------
-    str
-        One line a row, each ending in a newline.
-
-    Examples
-    --------
-    >>> from steelyard.printing import csv_text
-    >>> print(csv_text(["task", "prediction"], [["q1, part b", "yes"]]), end="")
-    task,prediction
-    "q1, part b",yes
-    """
-    return "".join(",".join(map(_field, row)) + "\n" for row in [header, *rows])
-
-
-def _field(value: object) -> str:
-    """Quote where it is needed; csv.writer forgets to quote a lone carriage return."""
-    text = "" if value is None else str(value)
-    return '"' + text.replace('"', '""') + '"' if re.search(r'[,"\r\n]', text) else text
 
 
 def _cell(value: object) -> str:

@@ -129,12 +129,9 @@ def read_traces(path: str | Path, gold: str | Path | None = None) -> Traces:
     if not name.endswith(KINDS):
         kind = "".join(Path(path).suffixes[-2:]) or "no suffix"
         raise TraceError(f"is not a file of traces: it has {kind}", where=str(path), remedy=f"use {', '.join(KINDS)}")
+    label_file = None if gold is None else str(gold)
     if name.endswith((".csv", ".csv.gz")):
-        from bda.labels import read_label_csv
-        from steelyard.trace_tables import read_trace_table
-
-        labels = [] if gold is None else [label for _, label in read_label_csv(gold)]
-        traces = read_trace_table(path, labels)
+        traces = Traces.read_csv(path, gold=label_file)
     elif name.endswith(".parquet"):
         Path(path).open("rb").close()  # pyarrow has words of its own for a file that cannot be opened
         traces = Traces.read_parquet(path)
@@ -143,7 +140,7 @@ def read_traces(path: str | Path, gold: str | Path | None = None) -> Traces:
     if not len(traces):
         raise TraceError("holds no task", where=str(path), remedy="write a line for every task")
     _refuse_unwritable(traces, path)
-    return traces if gold is None else traces.with_gold(str(gold))
+    return traces if label_file is None else traces.with_gold(label_file)
 
 
 def _refuse_unwritable(traces: Traces, path: str | Path) -> None:

@@ -1,14 +1,10 @@
-"""Tables, names on one line, and CSV."""
+"""Tables, and names on one line."""
 
-import csv
-import io
 import sys
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from steelyard.printing import csv_text, progress, say, shown, table
+from steelyard.printing import progress, say, shown, table
 
 
 def test_columns_are_aligned_by_what_they_hold():
@@ -30,15 +26,6 @@ def test_a_table_without_rows_is_its_header():
 )
 def test_a_name_takes_one_line(name, text: str):
     assert shown(name) == text
-
-
-NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
-
-
-@given(st.lists(st.lists(NAMES, min_size=2, max_size=2)))
-def test_csv_comes_back_as_it_went(rows):
-    back = list(csv.reader(io.StringIO(csv_text(["a", "b"], rows), newline="")))
-    assert back == [["a", "b"], *rows]
 
 
 def test_progress_is_for_terminals(capsys, monkeypatch):
