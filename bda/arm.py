@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bda.errors import NotFittedError, TraceError, TraceWarning
+from bda.evidence import VIEW_REMEDY, is_view
 from bda.inputs import as_traces, name_array
 from bda.labels import candidate_positions, gold_codes
 from bda.names import Name
-from bda.parameters import Parameters, check_option, check_seed
+from bda.parameters import Parameters, check_seed
 from bda.ties import Decisions, decide
 from bda.traces import Traces
 from bda.verdict import Contributions, Verdict, explain
@@ -26,9 +27,8 @@ from bda.verdict import Contributions, Verdict, explain
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_CLASSES", "VIEWS", "Arm", "Contributions", "as_traces"]
+__all__ = ["MOST_CLASSES", "Arm", "Contributions", "as_traces"]
 
-VIEWS = ("all", "round0", "last_vote")
 MOST_CLASSES = 1000
 
 Floats = NDArray[np.float64]
@@ -316,8 +316,8 @@ class Arm(Parameters, ABC):
 
     def _check(self) -> None:
         for name in ("view", "fit_view"):
-            if name in self.get_params():
-                check_option(self, name, VIEWS)
+            if name in self.get_params() and not is_view(getattr(self, name)):
+                raise TraceError("is not a view", field=name, value=getattr(self, name), remedy=VIEW_REMEDY)
         check_seed(self.random_state)
 
     @abstractmethod

@@ -65,8 +65,8 @@ class TraceColumns:
         return np.repeat(np.arange(len(self)), self.n_candidates)
 
     @cached_property
-    def counted(self) -> dict[tuple[bool, str], Evidence]:
-        """Evidence already counted, by reading and view; filled by `bda.evidence.count_evidence`."""
+    def counted(self) -> dict[tuple[bool, str, bool], Evidence]:
+        """Evidence already counted, by reading, view, and whether of last votes alone; see `bda.evidence`."""
         return {}
 
     def __getitem__(self, index: Any) -> Self:

@@ -60,8 +60,9 @@ class Confusion(Arm):
         keep the plug-in rows under both.
     class_prior : mapping from class to weight, optional
         Uniform by default; renormalised over each task's candidates, never tempered.
-    view, fit_view : {"all", "round0", "last_vote"}, default "all"
-        The moves that decide, and those that `fit` counts.
+    view, fit_view : str, default "all"
+        The moves that decide, and those that `fit` counts: "all", "round0", "last_vote", or types of moves joined by
+        "+", such as "propose+concede".
     random_state : int, default 0
         Seeds the draw that breaks ties.
 

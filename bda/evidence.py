@@ -8,7 +8,7 @@ between agents and tasks only through their totals.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,11 @@ from bda.labels import candidate_positions
 if TYPE_CHECKING:
     from bda.traces import Traces
 
-__all__ = ["Evidence", "apply_view", "collapse", "count_evidence", "right_wrong"]
+__all__ = ["VIEW_REMEDY", "Evidence", "apply_view", "collapse", "count_evidence", "is_view", "right_wrong"]
 
-VIEWS = ("all", "round0", "last_vote", "round0_vote")
+VIEWS = ("all", "round0", "last_vote")
+TYPES_OF_VIEW = ("propose", "concede", "challenge")
+VIEW_REMEDY = f"use {', '.join(VIEWS)}, or types of moves such as propose+concede"
 Ints = NDArray[np.int64]
 
 
@@ -55,7 +57,7 @@ class Evidence:
     n_candidates: int
 
 
-def count_evidence(traces: Traces, challenge: str = "composite", view: str = "all") -> Evidence:
+def count_evidence(traces: Traces, challenge: str = "composite", view: str = "all", votes: bool = False) -> Evidence:
     """Count endorsements and rejections of a trace's informative moves; kept with the traces once counted.
 
     Parameters
@@ -64,8 +66,10 @@ def count_evidence(traces: Traces, challenge: str = "composite", view: str = "al
         Resolved moves.
     challenge : str
         "ignore" drops challenges; every other reading counts them.
-    view : {"all", "round0", "last_vote", "round0_vote"}
-        Which moves; "round0_vote" is the last vote of round 0.
+    view : str
+        Which moves, as for `apply_view`.
+    votes : bool
+        Only the last vote of each agent among these moves.
 
     Returns
     -------
@@ -79,32 +83,62 @@ def count_evidence(traces: Traces, challenge: str = "composite", view: str = "al
     >>> found.e.tolist(), found.k.tolist()
     ([1, 1, 1], [2, 2, 2])
     """
-    key = (challenge == "ignore", view)
+    key = (challenge == "ignore", view, votes)
     if key not in traces.counted:
-        traces.counted[key] = _count(apply_view(traces, view), challenge)
+        seen = apply_view(traces, view)
+        traces.counted[key] = _count(seen.last_vote() if votes else seen, challenge)
     return traces.counted[key]
 
 
 def apply_view(traces: Traces, view: str) -> Traces:
-    """Return all moves, those of round 0, or last votes.
+    """Return all moves, those of round 0, last votes, or moves of some types.
 
     Parameters
     ----------
     traces : Traces
         Resolved moves.
-    view : {"all", "round0", "last_vote", "round0_vote"}
-        Which.
+    view : str
+        "all", "round0", "last_vote", or types of moves joined by "+", such as "propose+concede".
 
     Returns
     -------
     Traces
         A view.
+
+    Examples
+    --------
+    >>> from bda import Traces
+    >>> len(apply_view(Traces.from_votes([[0, 1, 1]]), "concede+challenge").moves_table)
+    0
     """
-    if view not in VIEWS:
-        raise TraceError("is not a view", field="view", value=view, remedy=f"use {', '.join(VIEWS)}")
-    if view in {"round0", "round0_vote"}:
-        traces = traces.round0()
-    return traces.last_vote() if view in {"last_vote", "round0_vote"} else traces
+    if not is_view(view):
+        raise TraceError("is not a view", field="view", value=view, remedy=VIEW_REMEDY)
+    if view == "round0":
+        return traces.round0()
+    if view == "last_vote":
+        return traces.last_vote()
+    return traces if view == "all" else traces.moves(view.split("+"))
+
+
+def is_view(view: Any) -> bool:
+    """Return whether `apply_view` knows a view.
+
+    Parameters
+    ----------
+    view : object
+        What a user passed.
+
+    Returns
+    -------
+    bool
+        Whether it is one.
+
+    Examples
+    --------
+    >>> is_view("propose+concede"), is_view("propose+abstain")
+    (True, False)
+    """
+    return isinstance(view, str) and (view in VIEWS or all(part in TYPES_OF_VIEW for part in view.split("+")))
 
 
 def _count(traces: Traces, challenge: str) -> Evidence:

@@ -70,7 +70,7 @@ def measure_unanimity(traces: Traces, gold: NDArray[np.int32]) -> Unanimity:
     Unanimity
         Over tasks with at least two round-0 votes.
     """
-    votes = count_evidence(traces, view="round0_vote")
+    votes = count_evidence(traces, view="round0", votes=True)
     counts = np.bincount(votes.cell_candidate, minlength=len(traces.candidate_class))
     total, most = np.zeros(len(traces), np.int64), np.zeros(len(traces), np.int64)
     np.add.at(total, traces.candidate_task, counts)
@@ -200,7 +200,7 @@ def _score(arm: Arm, cut: Cut) -> dict[str, NDArray[Any]]:
 def _committed(arm: Arm, traces: Traces) -> NDArray[np.bool_]:
     """Return on which tasks anyone said something that the arm reads."""
     if isinstance(arm, Plurality | BestMember):
-        evidence = count_evidence(traces, view="round0_vote" if arm.view == "round0" else "last_vote")
+        evidence = count_evidence(traces, view=arm.view, votes=True)
     else:
         evidence = count_evidence(traces, getattr(arm, "challenge", "composite"), arm.view)
     return np.bincount(evidence.task, minlength=len(traces)) > 0

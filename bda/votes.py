@@ -30,8 +30,8 @@ class Plurality(Arm):
 
     Parameters
     ----------
-    view : {"all", "round0", "last_vote"}, default "all"
-        The moves whose last votes are counted.
+    view : str, default "all"
+        The moves whose last votes are counted: "all", "round0", "last_vote", or types of moves such as "propose".
     random_state : int, default 0
         Seeds the draw that breaks ties.
 
@@ -73,7 +73,7 @@ class BestMember(Arm):
         Prior counts.
     kappa : float, default 20.0
         Strength of the labelled record: mean = (alpha + kappa r_i) / (alpha + beta + kappa).
-    view, fit_view : {"all", "round0", "last_vote"}, default "all"
+    view, fit_view : str, default "all"
         The moves whose last votes decide, and the moves that r_i counts.
     random_state : int, default 0
         Seeds the draws that break ties between agents and between candidates.
@@ -176,7 +176,7 @@ class WeightedVote(BestMember):
         Prior counts.
     kappa : float, default 20.0
         Strength of the labelled record: theta_i = (alpha + kappa r_i) / (alpha + beta + kappa).
-    view, fit_view : {"all", "round0", "last_vote"}, default "all"
+    view, fit_view : str, default "all"
         The moves whose last votes are counted, and the moves that r_i counts.
     random_state : int, default 0
         Seeds the draw that breaks ties.
@@ -212,7 +212,7 @@ def _log_odds(alpha: Floats, beta: Floats, k: NDArray[np.int64] | int) -> Floats
 
 def _votes(traces: Traces, view: str) -> Evidence:
     """Return last votes as evidence: one cell with e = 1 for every pair."""
-    return count_evidence(traces, view="round0_vote" if view == "round0" else "last_vote")
+    return count_evidence(traces, view=view, votes=True)
 
 
 def _vote_contributions(traces: Traces, votes: Evidence, unit: str, weight: Floats) -> Contributions:

@@ -10,7 +10,7 @@ from bda import EvidenceWarning, Traces, TraceWarning
 from tests.bda import oracle
 
 READINGS = ("composite", "set", "exact", "ignore")
-VIEWS = ("all", "round0", "last_vote")
+VIEWS = ("all", "round0", "last_vote", "propose", "challenge+propose")
 CLASSES = "ABCDEFGH"
 
 

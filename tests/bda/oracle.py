@@ -71,7 +71,7 @@ def standing_after(task):
 
 
 def informative(task, view="all", challenge="composite"):
-    """List the resolved informative moves of a view: all, round0 or last_vote."""
+    """List the resolved informative moves of a view: all, round0, last_vote, or types joined by +."""
     if view == "last_vote":
         return [
             {"agent": agent, "round": 0, "type": "propose", "kind": "endorse", "answer": answer}
@@ -81,7 +81,7 @@ def informative(task, view="all", challenge="composite"):
         move
         for move in resolve(task)
         if move["kind"] != "none"
-        and (view == "all" or move["round"] == 0)
+        and (view == "all" or (view == "round0" and move["round"] == 0) or move["type"] in view.split("+"))
         and not (move["kind"] == "reject" and challenge == "ignore")
     ]
 

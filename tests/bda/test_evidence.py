@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bda import TraceError, Traces
+from bda import PerAgent, TraceError, Traces
 from bda.evidence import apply_view, collapse, count_evidence, right_wrong
 from bda.labels import candidate_positions
 from tests.bda import oracle
@@ -38,7 +38,11 @@ def expected_counts(tasks, view, challenge):
     return table
 
 
-@given(st.integers(0, 10**9), st.sampled_from(["all", "round0", "last_vote"]), st.sampled_from(READINGS))
+@given(
+    st.integers(0, 10**9),
+    st.sampled_from(["all", "round0", "last_vote", "concede", "concede+challenge"]),
+    st.sampled_from(READINGS),
+)
 def test_counts_against_the_oracle(seed, view, challenge):
     tasks = messier_tasks(random.Random(seed), 8)
     found = Traces.from_records(tasks)
@@ -61,7 +65,9 @@ def test_the_last_vote_of_round_0(seed):
     tasks = messier_tasks(random.Random(seed), 8)
     found = Traces.from_records(tasks)
     early = [{**one, "moves": [m for m in one["moves"] if m["round"] == 0]} for one in tasks]
-    assert as_counts(found, count_evidence(found, view="round0_vote")) == expected_counts(early, "last_vote", "set")
+    assert as_counts(found, count_evidence(found, view="round0", votes=True)) == expected_counts(
+        early, "last_vote", "set"
+    )
 
 
 @given(st.integers(0, 10**9), st.sampled_from(READINGS))
@@ -87,7 +93,7 @@ def test_evidence_is_counted_once():
     assert len(count_evidence(found, "ignore").task) == 1
 
 
-@pytest.mark.parametrize("view", ["all", "round0", "last_vote", "round0_vote"])
+@pytest.mark.parametrize("view", ["all", "round0", "last_vote", "propose+concede+challenge"])
 @pytest.mark.parametrize("empty", [Traces.from_records([]), traces(), traces("ada 0 abstain")])
 def test_no_evidence(empty, view):
     evidence = count_evidence(empty, view=view)
@@ -102,9 +108,18 @@ def test_views_by_name():
     assert apply_view(found, "all") is found
     assert meanings(apply_view(found, "round0")) == [("endorse", "A"), ("endorse", "B")]
     assert meanings(apply_view(found, "last_vote")) == [("endorse", "C")]
-    assert meanings(apply_view(found, "round0_vote")) == [("endorse", "B")]
-    with pytest.raises(TraceError, match="view = 'first' is not a view; use all, round0, last_vote, round0_vote"):
-        count_evidence(found, view="first")
+    assert meanings(apply_view(found, "challenge")) == [("reject", "B")]
+    assert meanings(apply_view(found, "challenge+propose")) == meanings(found)
+
+
+@pytest.mark.parametrize("view", ["first", "", "propose+", "abstain", "propose+round0", None, 0, ("propose",)])
+def test_what_is_no_view(view):
+    message = "is not a view; use all, round0, last_vote, or types of moves such as propose+concede"
+    with pytest.raises(TraceError, match=message.replace("+", r"\+")):
+        count_evidence(traces("ada 0 propose A"), view=view)
+    for name in ("view", "fit_view"):
+        with pytest.raises(TraceError, match=f"{name} = .*{message}".replace("propose+", r"propose\+")):
+            PerAgent(**{name: view}).fit(traces("ada 0 propose A", gold="A"))
 
 
 @given(

@@ -458,7 +458,7 @@ def test_a_bad_kappa_is_named(value):
     ("name", "value"), [("challenge", "loose"), ("view", "round1"), ("fit_view", 0), ("challenge", None)]
 )
 def test_a_bad_option_is_named_with_the_good_ones(name, value):
-    with pytest.raises(TraceError, match=rf"^{name} = .* is not an option; use (composite|all)"):
+    with pytest.raises(TraceError, match=rf"^{name} = .* is not (an option; use composite|a view; use all)"):
         OneCoin(**{name: value}).predict([[0, 1]])
 
 
